@@ -1,0 +1,1 @@
+//! Criterion benches of the workspace, one file a stage.

@@ -1,0 +1,3 @@
+//! The `cuzk` command.
+
+fn main() {}
