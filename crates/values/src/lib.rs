@@ -1,1 +1,20 @@
 #![doc = include_str!("../README.md")]
+
+mod bases;
+mod bits;
+mod compact;
+mod poly;
+mod proof;
+mod r1cs;
+mod srs;
+mod witness;
+
+pub use bases::{Bases, BasesError, PointSource};
+pub use bits::{Bits, BitsIter};
+pub use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
+pub use compact::{CompactScalars, CompactScalarsBuilder};
+pub use poly::{Basis, Coeffs, CosetEvals, Evals, Host, Memory, Poly, PolyError};
+pub use proof::{PROOF_BYTES, PartitionProof, Proof, ProofError};
+pub use r1cs::{Coefficients, Matrix, MatrixBuilder, R1cs, R1csError};
+pub use srs::{Densities, QueryLengths, Srs, VerifyingKey};
+pub use witness::Witness;
