@@ -67,7 +67,7 @@ fn random(rng: &mut Rng, meter: &Arc<Meter>) -> Graph<Blob, Blob> {
             let (a, b) = (rng.below(16), rng.below(4));
             let (scratch, kept) = (rng.below(3), a.min(held));
             let cost = Cost::free()
-                .scratch(Footprint { host: scratch, device: rng.below(3) })
+                .scratch(Footprint { host: scratch, device: rng.below(3), ..Footprint::ZERO })
                 .output(Footprint::host(a))
                 .output(Footprint::host(b))
                 .in_place(Footprint::host(kept));
@@ -88,7 +88,9 @@ fn random(rng: &mut Rng, meter: &Arc<Meter>) -> Graph<Blob, Blob> {
             open.extend([p, q]);
             sizes.extend([a, b]);
         }
-        let end = stage_fn("end", Cost::free().output(Footprint::host(1)), |_, _: Vec<Blob>| Ok::<_, Error>(Blob(1, None)));
+        let end = stage_fn("end", Cost::free().output(Footprint::host(1)), |_, _: Vec<Blob>| {
+            Ok::<_, Error>(Blob(1, None))
+        });
         Ok(g.stage(end, open))
     })
     .expect("it is well formed")
@@ -103,8 +105,13 @@ fn random_graphs_end_under_any_budget_above_their_floor() {
         let floor = graphs.iter().fold(Footprint::ZERO, |m, g| Footprint {
             host: m.host.max(g.floor().host),
             device: m.device.max(g.floor().device),
+            ..Footprint::ZERO
         });
-        let budget = Footprint { host: floor.host + 2 + rng.below(40), device: floor.device + rng.below(3) };
+        let budget = Footprint {
+            host: floor.host + 2 + rng.below(40),
+            device: floor.device + rng.below(3),
+            ..Footprint::ZERO
+        };
         let engine =
             Engine::builder().budget(budget).place(Place::Numa(0), 3).place(Place::Gpu(0), 1).build();
         let (tx, rx) = std::sync::mpsc::channel();
@@ -131,7 +138,9 @@ fn engine() -> Engine {
 #[test]
 fn an_error_names_its_stage_and_place_and_keeps_its_cause() {
     let graph = Graph::<Blob, Blob>::build(|g, input| {
-        let bad = stage_fn("msm.h", Cost::free().output(Footprint::host(1)), |_, _: Blob| Err::<Blob, _>(Error::No));
+        let bad = stage_fn("msm.h", Cost::free().output(Footprint::host(1)), |_, _: Blob| {
+            Err::<Blob, _>(Error::No)
+        });
         Ok(g.stage(bad, input))
     });
     let error = engine().submit(&Arc::new(graph.unwrap()), Blob(1, None)).wait().err().unwrap();
@@ -149,7 +158,9 @@ fn a_panic_ends_its_run_and_not_the_engine() {
         Ok(g.stage(odd, input))
     });
     let (graph, engine) = (Arc::new(graph.unwrap()), engine());
-    assert!(matches!(engine.submit(&graph, Blob(3, None)).wait(), Err(RunError::Panicked { message, .. }) if message == "three"));
+    assert!(
+        matches!(engine.submit(&graph, Blob(3, None)).wait(), Err(RunError::Panicked { message, .. }) if message == "three")
+    );
     assert!(engine.submit(&graph, Blob(1, None)).wait().is_ok());
 }
 
@@ -160,7 +171,9 @@ fn a_graph_above_the_budget_is_refused_with_both_numbers() {
         Ok(g.stage(big, input))
     });
     let end = engine().submit(&Arc::new(graph.unwrap()), Blob(0, None)).wait();
-    assert!(matches!(end, Err(RunError::OverBudget { floor, budget }) if floor.host == 11 && budget.host == 10));
+    assert!(
+        matches!(end, Err(RunError::OverBudget { floor, budget }) if floor.host == 11 && budget.host == 10)
+    );
 }
 
 #[test]
@@ -186,7 +199,8 @@ fn a_cancelled_run_stops_at_a_checkpoint() {
 fn a_value_that_nothing_takes_is_a_build_error() {
     let built = Graph::<Blob, Blob>::build(|g, input| {
         let two = Cost::free().output(Footprint::ZERO).output(Footprint::ZERO);
-        let (a, _lost) = g.stage(stage_fn("two", two, |_, _: Blob| Ok::<_, Error>((Blob(0, None), Blob(0, None)))), input);
+        let (a, _lost) =
+            g.stage(stage_fn("two", two, |_, _: Blob| Ok::<_, Error>((Blob(0, None), Blob(0, None)))), input);
         Ok(a)
     });
     assert!(matches!(built, Err(BuildError::Dangling { output: 1, .. })));
