@@ -2,6 +2,7 @@
 
 mod bases;
 mod bits;
+mod c1;
 mod compact;
 mod poly;
 mod proof;
@@ -12,6 +13,10 @@ mod witness;
 pub use bases::{Bases, BasesError, PointSource};
 pub use bits::{Bits, BitsIter};
 pub use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
+pub use c1::{
+    C1, ChallengeProof, ColumnProof, DRG_PARENTS, EXP_PARENTS, LABEL_PARENTS, Level, MerkleProof, Node,
+    PoRepVariant, TreeShape,
+};
 pub use compact::{CompactScalars, CompactScalarsBuilder};
 pub use poly::{Basis, Coeffs, CosetEvals, Evals, Host, Memory, Poly, PolyError};
 pub use proof::{PROOF_BYTES, PartitionProof, Proof, ProofError};
