@@ -94,6 +94,29 @@ impl Bits {
         self.len += 1;
     }
 
+    /// Appends the bits `from` on of `other`.
+    ///
+    /// # Panics
+    /// If `from` exceeds the length of `other`.
+    pub fn append(&mut self, other: &Self, from: usize) {
+        let mut left = other.len.checked_sub(from).expect("`from` is in `other`");
+        self.words.reserve((self.len + left).div_ceil(64).saturating_sub(self.words.len()));
+        let mut at = from;
+        while left > 0 {
+            // As many bits as both words have left.
+            let bits = left.min(64 - at % 64).min(64 - self.len % 64);
+            let word = (other.words[at / 64] >> (at % 64)) & (u64::MAX >> (64 - bits));
+            if self.len.is_multiple_of(64) {
+                self.words.push(word);
+            } else {
+                self.words[self.len / 64] |= word << (self.len % 64);
+            }
+            self.len += bits;
+            at += bits;
+            left -= bits;
+        }
+    }
+
     /// How many bits are one.
     pub fn count_ones(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
@@ -172,6 +195,20 @@ mod tests {
             for (rank, &i) in want.iter().enumerate() {
                 let below = (row.words()[i / 64] & ((1 << (i % 64)) - 1)).count_ones();
                 assert_eq!(ranks[i / 64] + below, rank as u32);
+            }
+        }
+    }
+
+    #[test]
+    fn appended_bits_are_as_if_pushed() {
+        let other: Bits = (0..200).map(|i| i % 3 == 1 || i % 7 == 2).collect();
+        for len in [0, 1, 63, 64, 65] {
+            for from in [0, 1, 62, 64, 130, 199, 200] {
+                let mut row: Bits = (0..len).map(|i| i % 2 == 0).collect();
+                let mut pushed = row.clone();
+                row.append(&other, from);
+                (from..200).for_each(|i| pushed.push(other.get(i)));
+                assert_eq!(row, pushed, "{len} bits, then those from {from} on");
             }
         }
     }

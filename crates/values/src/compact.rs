@@ -134,6 +134,20 @@ impl CompactScalarsBuilder {
         self.0.ones.push(one);
     }
 
+    /// Appends the scalars `from` on of `other`.
+    ///
+    /// # Panics
+    /// If `from` exceeds the length of `other`; at 2^32 scalars.
+    pub fn append(&mut self, other: &CompactScalars, from: usize) {
+        let row = &mut self.0;
+        u32::try_from(row.len() + other.len() - from).expect("fewer than 2^32 variables");
+        let first = other.wide_at.partition_point(|at| (*at as usize) < from);
+        let moved = |at: &u32| (row.ones.len() + *at as usize - from) as u32;
+        row.wide_at.extend(other.wide_at[first..].iter().map(moved));
+        row.wide.extend_from_slice(&other.wide[first..]);
+        row.ones.append(&other.ones, from);
+    }
+
     /// How many scalars so far.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -168,6 +182,12 @@ mod tests {
         let row: CompactScalars = dense.iter().copied().collect();
         assert_eq!(row.len(), 300);
         assert!(row.iter().eq(dense.iter().copied()));
+        for from in [0, 1, 5, 64, 299, 300] {
+            let mut two = CompactScalarsBuilder::default();
+            two.append(&row, 0);
+            two.append(&row, from);
+            assert!(two.build().iter().eq(dense.iter().chain(&dense[from..]).copied()));
+        }
         assert!((0..300).all(|i| row.get(i) == dense[i]));
         for (first, len) in [(0, 300), (1, 64), (63, 66), (299, 1), (300, 0), (5, 1)] {
             let mut out = vec![minus_one; len];

@@ -20,6 +20,6 @@ pub use c1::{
 pub use compact::{CompactScalars, CompactScalarsBuilder};
 pub use poly::{Basis, Coeffs, CosetEvals, Evals, Host, Memory, Poly, PolyError};
 pub use proof::{PROOF_BYTES, PartitionProof, Proof, ProofError};
-pub use r1cs::{Coefficients, Matrix, MatrixBuilder, R1cs, R1csError};
+pub use r1cs::{Coefficients, Matrix, MatrixBuilder, R1cs, R1csError, Repeat, Row, Rows};
 pub use srs::{Densities, QueryLengths, Srs, VerifyingKey};
 pub use witness::Witness;

@@ -1,11 +1,17 @@
 //! A circuit's constraints as sparse matrices with a dictionary of coefficients.
 
-use std::collections::HashMap;
+mod matrix;
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use blst::blst_fr;
 use cuzk_pipeline_core::{Footprint, Value};
 use ff::Field;
 
 use crate::{Densities, QueryLengths, Scalar};
+
+pub use matrix::{Matrix, MatrixBuilder, Repeat, Row, Rows};
 
 /// Constraints that cannot be held.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,14 +33,36 @@ pub enum R1csError {
 #[derive(Debug, Clone, Default)]
 pub struct Coefficients {
     values: Vec<Scalar>,
-    index: HashMap<[u8; 32], u32>,
+    index: HashMap<(u64, u64, u64, u64), u32, BuildHasherDefault<LimbHasher>>,
+}
+
+/// Mixes the limbs of a scalar: a circuit's coefficients come from whoever wrote
+/// the circuit, so that no stronger hash is called for.
+#[derive(Debug, Default)]
+struct LimbHasher(u64);
+
+impl Hasher for LimbHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    #[inline]
+    fn write_u64(&mut self, limb: u64) {
+        // Fibonacci hashing: 2^64 divided by the golden ratio.
+        self.0 = (self.0.rotate_left(29) ^ limb).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
 }
 
 impl Coefficients {
     /// The index of `value`, which is added if it is new.
     pub fn intern(&mut self, value: Scalar) -> u32 {
         let values = &mut self.values;
-        *self.index.entry(value.to_bytes_le()).or_insert_with(|| {
+        let [l0, l1, l2, l3] = blst_fr::from(value).l;
+        *self.index.entry((l0, l1, l2, l3)).or_insert_with(|| {
             values.push(value);
             values.len() as u32 - 1
         })
@@ -43,73 +71,6 @@ impl Coefficients {
     /// The values by index.
     pub fn values(&self) -> &[Scalar] {
         &self.values
-    }
-}
-
-/// A sparse matrix: rows of (column, coefficient), row after row.
-///
-/// Columns number the inputs first (ONE is column 0), then the auxiliary variables.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Matrix {
-    ends: Vec<u64>,
-    columns: Vec<u32>,
-    coefficients: Vec<u32>,
-}
-
-impl Matrix {
-    /// How many rows.
-    pub fn rows(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// How many entries.
-    pub fn entries(&self) -> usize {
-        self.columns.len()
-    }
-
-    /// The columns and the coefficients' indices of a row.
-    ///
-    /// # Panics
-    /// If there is no such row.
-    #[inline]
-    pub fn row(&self, row: usize) -> (&[u32], &[u32]) {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
-        let end = self.ends[row] as usize;
-        (&self.columns[start..end], &self.coefficients[start..end])
-    }
-}
-
-impl Value for Matrix {
-    fn footprint(&self) -> Footprint {
-        let entries = 4 * (self.columns.capacity() + self.coefficients.capacity());
-        Footprint::host((8 * self.ends.capacity() + entries) as u64)
-    }
-}
-
-/// Makes a [`Matrix`], row by row.
-#[derive(Debug, Clone, Default)]
-pub struct MatrixBuilder(Matrix);
-
-impl MatrixBuilder {
-    /// Adds an entry to the row that is being made.
-    #[inline]
-    pub fn entry(&mut self, column: u32, coefficient: u32) {
-        self.0.columns.push(column);
-        self.0.coefficients.push(coefficient);
-    }
-
-    /// Ends the row.
-    #[inline]
-    pub fn end_row(&mut self) {
-        self.0.ends.push(self.0.columns.len() as u64);
-    }
-
-    /// The matrix, with no memory to spare.
-    pub fn build(mut self) -> Matrix {
-        self.0.ends.shrink_to_fit();
-        self.0.columns.shrink_to_fit();
-        self.0.coefficients.shrink_to_fit();
-        self.0
     }
 }
 
@@ -125,11 +86,11 @@ pub struct R1cs {
     pub aux: usize,
     /// The coefficients that the matrices index.
     pub coefficients: Coefficients,
-    /// A
+    /// The left factors.
     pub a: Matrix,
-    /// B
+    /// The right factors.
     pub b: Matrix,
-    /// C
+    /// The products.
     pub c: Matrix,
     /// Which variables occur.
     pub densities: Densities,
