@@ -1,0 +1,14 @@
+//! `cargo xtask loom`: the engine's small protocols under every interleaving.
+
+use anyhow::{Result, ensure};
+
+use crate::workspace::Cargo;
+
+/// Runs the loom tests of `pipeline-core` in a target folder of their own, since
+/// `--cfg loom` changes every crate that is built with it.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    ensure!(arguments.is_empty(), "loom takes no arguments");
+    Cargo::new("test --locked --release --package cuzk-pipeline-core --test loom --target-dir target/loom")
+        .env("RUSTFLAGS", "--cfg loom")
+        .run()
+}
