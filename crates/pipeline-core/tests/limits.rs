@@ -88,7 +88,11 @@ fn v1_bounds_and_its_no_limit_is_none() {
         .file(&at("/x", "memory.usage_in_bytes"), format!("{}\n", 12 * GIB))
         .file(
             &at("/x", "memory.stat"),
-            format!("cache 1\ninactive_file 7\ntotal_inactive_file {}\n", 2 * GIB),
+            format!(
+                "cache 1\ninactive_file 7\ntotal_inactive_file {}\nhierarchical_memory_limit {}\n",
+                2 * GIB,
+                30 * GIB
+            ),
         )
         .file(&at("", "memory.limit_in_bytes"), "9223372036854710272\n");
     assert_eq!(tightest(&machine), (at("/x", "memory.limit_in_bytes"), 20 * GIB));
@@ -117,7 +121,9 @@ fn in_a_cgroup_namespace_the_root_is_the_group() {
     assert_eq!(tightest(&machine), ("/sys/fs/cgroup/memory.max".into(), 8 * GIB));
     // Moved out of the namespace's root, or a path that the mount does not show.
     for path in ["/../other", "/kubepods/pod1/x"] {
-        let machine = v2(path).file("/sys/fs/cgroup/memory.max", format!("{}", 8 * GIB));
+        let machine = v2(path)
+            .file("/sys/fs/other/memory.max", "4096")
+            .file("/sys/fs/cgroup/memory.max", format!("{}", 8 * GIB));
         assert_eq!(tightest(&machine), ("/sys/fs/cgroup/memory.max".into(), 8 * GIB), "{path}");
     }
 }
@@ -141,16 +147,17 @@ fn hybrid_counts_both() {
 fn mounts_with_blanks_and_foreign_roots() {
     let machine = Machine::new()
         .memory(256, 200)
-        .file("/proc/self/cgroup", "0::/me\n")
+        .file("/proc/self/cgroup", "0::/yours\n")
         .file(
             "/proc/self/mountinfo",
             "1 2 0:1 /you /mnt rw - cgroup2 c rw\n3 2 0:1 / /my\\040groups rw - cgroup2 c rw\n",
         )
         .file("/mnt/memory.max", "1073741824")
-        .file("/my groups/me/memory.max", "2147483648");
+        .file("/mnt/rs/memory.max", "1073741824")
+        .file("/my groups/yours/memory.max", "2147483648");
     assert_eq!(
         tightest(&machine),
-        ("/my groups/me/memory.max".into(), 2 * GIB),
+        ("/my groups/yours/memory.max".into(), 2 * GIB),
         "another's limit is not ours"
     );
 }

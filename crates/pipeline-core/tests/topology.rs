@@ -3,7 +3,7 @@
 
 mod machine;
 
-use cuzk_pipeline_core::topology::{PinError, Source, Topology, pin_current_thread};
+use cuzk_pipeline_core::topology::{Node, PinError, Source, Topology, pin_current_thread};
 use machine::Machine;
 use rustix::thread::sched_getaffinity;
 
@@ -80,7 +80,7 @@ fn a_node_without_cpus_and_one_without_memory() {
     );
     assert_eq!(cpus(&topology), [(0, vec![0, 1]), (1, vec![2, 3]), (4, vec![])]);
     assert_eq!(topology.node(1).unwrap().memory(), Some(0));
-    assert_eq!(topology.compute_nodes().map(|node| node.id()).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(topology.compute_nodes().map(Node::id).collect::<Vec<_>>(), [0, 1]);
     assert_eq!(topology.nearest(0), [1], "memory alone runs no stage");
     assert_eq!(topology.nearest(4), [1, 0], "nor does it keep its data from the nearest that do");
 }

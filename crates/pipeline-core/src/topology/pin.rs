@@ -48,7 +48,9 @@ pub fn pin_current_thread(cpus: &[usize]) -> Result<(), PinError> {
         if core_affinity::set_for_current(CoreId { id }) { Ok(()) } else { Err(io::Error::last_os_error()) }
     } else {
         let mut set = CpuSet::new();
-        cpus.iter().for_each(|&cpu| set.set(cpu));
+        for &cpu in cpus {
+            set.set(cpu);
+        }
         sched_setaffinity(None, &set).map_err(io::Error::from)
     };
     pinned.map_err(|source| PinError::Refused { first, count: cpus.len(), source })

@@ -70,7 +70,9 @@ impl Trace {
             // What is too short to be seen gets a faint mark all the same.
             let from = scale.column(span.start).min(scale.columns as f64 - FAINT);
             let to = scale.column(self.end(span)).max(from + FAINT);
-            for (i, cell) in load.iter_mut().enumerate().skip(from as usize) {
+            #[allow(clippy::cast_sign_loss, reason = "a column is not negative")]
+            let first = from as usize;
+            for (i, cell) in load.iter_mut().enumerate().skip(first) {
                 let (left, right) = (i as f64, (i + 1) as f64);
                 if left >= to {
                     break;

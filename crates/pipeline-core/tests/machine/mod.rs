@@ -1,5 +1,5 @@
 //! A machine that is laid out in files.
-#![allow(unreachable_pub, reason = "shared by test binaries")]
+#![allow(unreachable_pub, clippy::unwrap_used, reason = "shared by test binaries")]
 
 use std::fs;
 use std::path::Path;
