@@ -1,1 +1,29 @@
 #![doc = include_str!("../README.md")]
+
+mod check;
+mod decode;
+mod digest;
+mod error;
+mod file;
+mod format;
+mod key;
+mod list;
+mod map;
+mod names;
+mod progress;
+mod stage;
+mod subgroup;
+
+pub use check::{Depth, Report, check};
+pub use decode::Point;
+pub use digest::{Digest, Listed, Manifest};
+pub use error::{Fault, SrsError};
+pub use file::ParameterFile;
+pub use format::{G1_BYTES, G2_BYTES, Layout, Query, Section};
+pub use key::{Insecure, Meta, encode_key, verifying_key};
+pub use list::{Entry, list};
+pub use names::{
+    DEFAULT_FOLDER, FOLDER_VARIABLE, FileKind, Folder, Origin, ParameterSet, Published, TEST_FOLDER, VERSION,
+};
+pub use progress::{Progress, Watch, unwatched};
+pub use stage::Load;
