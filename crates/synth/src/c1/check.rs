@@ -1,0 +1,274 @@
+//! What must hold between the parts of a C1.
+
+use cuzk_values::{C1, ChallengeProof, ColumnProof, MerkleProof, Node, PoRepVariant};
+use filecoin_hashers::poseidon::PoseidonHasher;
+use rayon::prelude::*;
+use storage_proofs_core::drgraph::Graph;
+use storage_proofs_porep::stacked::StackedBucketGraph;
+
+use super::encoding::Layers;
+use super::error::{C1Error, Fault, Problem};
+use super::registered::porep_id;
+use super::upstream;
+use crate::{SectorShape, hash};
+
+/// What the caller knows of a sector. What is `None` is not compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The miner's actor address as the prover sees it: see [`prover_id`].
+    pub prover_id: Option<[u8; 32]>,
+    /// The sector's number.
+    pub sector_number: Option<u64>,
+    /// Where it is not that of the registered seal proof.
+    pub porep_id: Option<[u8; 32]>,
+}
+
+/// The prover's name: the miner's id as LEB128, then zeros
+/// (`01000` is `e8 07 00 …`).
+pub fn prover_id(miner: u64) -> [u8; 32] {
+    let mut id = [0; 32];
+    let mut rest = miner;
+    for byte in &mut id {
+        *byte = (rest & 0x7f) as u8;
+        rest >>= 7;
+        if rest == 0 {
+            break;
+        }
+        *byte |= 0x80;
+    }
+    id
+}
+
+/// Compares a C1 with what is known of its sector: its number, and the
+/// `replica_id`, which is the hash of the prover, the sector number, the ticket,
+/// `comm_d` and the `porep_id`.
+///
+/// Returns whether the `replica_id` could be checked: that takes a
+/// `prover_id`, a sector number (given, or in the file) and a `porep_id` (given,
+/// or by the registered seal proof in the file).
+///
+/// # Errors
+/// [`C1Error::Invalid`] for what differs.
+pub fn check_identity(c1: &C1, known: &Identity) -> Result<bool, C1Error> {
+    identity(c1, known).map_err(|fault| fault.error(&Layers::default()))
+}
+
+/// Follows every path in `TreeC` and `TreeR` to its root, and hashes every
+/// column: what [`decode`](super::decode) leaves out, because it takes
+/// seconds of a core for a 32 GiB sector (33,000 Poseidon hashes). A C1 that
+/// passes has a satisfied circuit.
+///
+/// # Errors
+/// [`C1Error::Invalid`], with the path that goes astray.
+pub fn check_trees(c1: &C1) -> Result<(), C1Error> {
+    each_challenge(c1, |proof| {
+        let columns = || {
+            column(c1, &proof.column).map_err(|f| f.in_field("c_x"))?;
+            columns(c1, &proof.drg_parents).map_err(|f| f.in_field("drg_parents"))?;
+            columns(c1, &proof.exp_parents).map_err(|f| f.in_field("exp_parents"))
+        };
+        columns().map_err(|f: Fault| f.in_field("replica_column_proofs"))?;
+        let root = climb(&proof.replica, hash::tree_node);
+        same(&root, &c1.comm_r_last, REACHES).map_err(|f| f.in_field("comm_r_last_proof"))
+    })
+    .map_err(|fault| fault.error(&Layers::default()))
+}
+
+const REACHES: &str = "the root that the path must reach";
+
+/// All that is cheap to check: milliseconds for any sector.
+pub(super) fn on_reading(c1: &C1, shape: SectorShape) -> Result<(), Fault> {
+    partitions(c1, shape)?;
+    for (name, value) in [("comm_d", &c1.comm_d), ("comm_r", &c1.comm_r), ("seed", &c1.seed)] {
+        if *value == [0; 32] {
+            return Err(Fault::from(Problem::Zero).in_field(name));
+        }
+    }
+    let comm_r = hash::comm_r(&c1.comm_c, &c1.comm_r_last);
+    same(&c1.comm_r, &comm_r, "the hash of comm_c and comm_r_last").map_err(|f| f.in_field("comm_r"))?;
+    challenges(c1, shape)?;
+    parents(c1, shape)?;
+    each_challenge(c1, |proof| {
+        let root = climb(&proof.data, |pair| hash::data_node(&pair[0], &pair[1]));
+        same(&root, &c1.comm_d, REACHES).map_err(|f| f.in_field("comm_d_proofs"))?;
+        labels(c1, proof)
+    })
+}
+
+fn identity(c1: &C1, known: &Identity) -> Result<bool, Fault> {
+    if let (Some(said), Some(known)) = (c1.sector_number, known.sector_number)
+        && said != known
+    {
+        let problem = Problem::differs(said, known, "the sector number given");
+        return Err(Fault::from(problem).in_field("SectorNum"));
+    }
+    let shape = SectorShape::of_size(c1.sector_size);
+    let registered = shape.zip(c1.variant).and_then(|(shape, variant)| porep_id(shape, variant));
+    let (Some(prover_id), Some(sector), Some(porep_id)) =
+        (known.prover_id, known.sector_number.or(c1.sector_number), known.porep_id.or(registered))
+    else {
+        return Ok(false);
+    };
+    let of = "the hash of the prover, the sector number, the ticket, comm_d and the porep_id";
+    let expected = hash::replica_id(&prover_id, sector, &c1.ticket, &c1.comm_d, &porep_id);
+    same(&c1.replica_id, &expected, of).map_err(|f| f.in_field("replica_id"))?;
+    Ok(true)
+}
+
+fn partitions(c1: &C1, shape: SectorShape) -> Result<(), Fault> {
+    let found = c1.partitions.len();
+    let expected = match c1.variant {
+        Some(PoRepVariant::NonInteractive) => shape.non_interactive_partitions,
+        None if found == shape.non_interactive_partitions => found,
+        _ => shape.partitions,
+    };
+    if found == expected {
+        return Ok(());
+    }
+    Err(Fault::from(Problem::Count { found, expected }).in_field("vanilla_proofs"))
+}
+
+/// The challenged nodes are those that the seed (or the replica) asks for.
+fn challenges(c1: &C1, shape: SectorShape) -> Result<(), Fault> {
+    let candidates = match c1.variant {
+        Some(variant) => vec![variant],
+        None if c1.partitions.len() == shape.non_interactive_partitions => vec![PoRepVariant::NonInteractive],
+        None => vec![PoRepVariant::V1_1, PoRepVariant::Synthetic],
+    };
+    let mut result = Ok(());
+    for variant in candidates.into_iter().rev() {
+        result = challenges_of(c1, shape, variant);
+        if result.is_ok() {
+            break;
+        }
+    }
+    result
+}
+
+fn challenges_of(c1: &C1, shape: SectorShape, variant: PoRepVariant) -> Result<(), Fault> {
+    let inputs = upstream::public_inputs(c1, None);
+    let rule = upstream::challenges(shape, variant);
+    for (k, partition) in c1.partitions.iter().enumerate() {
+        let expected = inputs.challenges(&rule, shape.nodes(), Some(k));
+        for (i, (proof, expected)) in partition.iter().zip(expected).enumerate() {
+            if proof.challenge() as usize != expected {
+                let problem = Problem::differs(
+                    proof.challenge(),
+                    expected,
+                    "the challenge that replica_id and seed give",
+                );
+                let fault = Fault::from(problem).in_field("index").in_field("column").in_field("c_x");
+                return Err(in_challenge(fault.in_field("replica_column_proofs"), k, i));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The parents are those of the graph, where the file says which graph.
+fn parents(c1: &C1, shape: SectorShape) -> Result<(), Fault> {
+    let Some((variant, porep_id)) = c1.variant.and_then(|v| Some((v, porep_id(shape, v)?))) else {
+        return Ok(());
+    };
+    let Ok(graph) = graph(shape, variant, porep_id) else { return Ok(()) };
+    each_challenge(c1, |proof| {
+        let mut expected = [0; cuzk_values::DRG_PARENTS + cuzk_values::EXP_PARENTS];
+        if graph.parents(proof.challenge() as usize, &mut expected).is_err() {
+            return Ok(());
+        }
+        let (drg, exp) = expected.split_at(cuzk_values::DRG_PARENTS);
+        let compare = |columns: &[ColumnProof], expected: &[u32]| {
+            let mut pairs = columns.iter().zip(expected).enumerate();
+            match pairs.find(|(_, (column, expected))| column.path.node != **expected) {
+                None => Ok(()),
+                Some((i, (column, expected))) => {
+                    let problem = Problem::differs(column.path.node, expected, "the parent in the graph");
+                    Err(Fault::from(problem).in_field("index").in_field("column").in_element(i))
+                }
+            }
+        };
+        let both = || {
+            compare(&proof.drg_parents, drg).map_err(|f| f.in_field("drg_parents"))?;
+            compare(&proof.exp_parents, exp).map_err(|f| f.in_field("exp_parents"))
+        };
+        both().map_err(|f: Fault| f.in_field("replica_column_proofs"))
+    })
+}
+
+/// The graph of a sector, without a cache of it on disk.
+pub(crate) fn graph(
+    shape: SectorShape,
+    variant: PoRepVariant,
+    porep_id: [u8; 32],
+) -> Result<StackedBucketGraph<PoseidonHasher>, C1Error> {
+    StackedBucketGraph::new_stacked(
+        shape.nodes(),
+        cuzk_values::DRG_PARENTS,
+        cuzk_values::EXP_PARENTS,
+        porep_id,
+        upstream::api_version(variant),
+    )
+    .map_err(C1Error::upstream)
+}
+
+/// The column's labels follow from the parents', and the replica from the last.
+fn labels(c1: &C1, proof: &ChallengeProof) -> Result<(), Fault> {
+    for (i, label) in proof.column.labels.iter().enumerate() {
+        let layer = i + 1;
+        let expected = hash::label(&c1.replica_id, layer, proof.challenge(), proof.label_parents(layer));
+        let fault = same(label, &expected, "the hash of the parents' labels");
+        fault.map_err(|f| {
+            let column = f.in_element(i).in_field("rows").in_field("column").in_field("c_x");
+            column.in_field("replica_column_proofs")
+        })?;
+    }
+    let last = proof.column.labels.last().and_then(|key| hash::encode(&proof.data.leaf, key));
+    let Some(encoded) = last else { return Err(Problem::Missing.into()) };
+    let of = "the data plus the last label";
+    same(&proof.replica.leaf, &encoded, of).map_err(|f| f.in_field("leaf").in_field("comm_r_last_proof"))
+}
+
+fn columns(c1: &C1, parents: &[ColumnProof]) -> Result<(), Fault> {
+    parents.iter().enumerate().try_for_each(|(i, parent)| column(c1, parent).map_err(|f| f.in_element(i)))
+}
+
+fn column(c1: &C1, proof: &ColumnProof) -> Result<(), Fault> {
+    let expected = hash::column(proof.path.node, &proof.labels)
+        .map_err(|e| Problem::Expected { expected: "2 or 11 labels", found: e.to_string() })?;
+    let paths = || {
+        same(&proof.path.leaf, &expected, "the hash of the labels").map_err(|f| f.in_field("leaf"))?;
+        same(&climb(&proof.path, hash::tree_node), &c1.comm_c, REACHES)
+    };
+    paths().map_err(|f| f.in_field("inclusion_proof"))
+}
+
+/// The root that a path reaches.
+fn climb(path: &MerkleProof, parent: impl Fn(&[Node]) -> Node) -> Node {
+    let mut children = Vec::with_capacity(8);
+    path.levels().fold(path.leaf, |child, level| {
+        let (before, after) = level.siblings.split_at(level.index);
+        children.clear();
+        children.extend_from_slice(before);
+        children.push(child);
+        children.extend_from_slice(after);
+        parent(&children)
+    })
+}
+
+fn same(found: &Node, expected: &Node, of: &'static str) -> Result<(), Fault> {
+    if found == expected { Ok(()) } else { Err(Problem::nodes_differ(found, expected, of).into()) }
+}
+
+/// Checks all challenges in parallel; the first fault in their order is reported.
+fn each_challenge(c1: &C1, check: impl Fn(&ChallengeProof) -> Result<(), Fault> + Sync) -> Result<(), Fault> {
+    c1.partitions.par_iter().enumerate().try_for_each(|(k, partition)| {
+        partition
+            .par_iter()
+            .enumerate()
+            .try_for_each(|(i, proof)| check(proof).map_err(|fault| in_challenge(fault, k, i)))
+    })
+}
+
+fn in_challenge(fault: Fault, partition: usize, challenge: usize) -> Fault {
+    fault.in_element(challenge).in_element(partition).in_field("vanilla_proofs")
+}

@@ -1,0 +1,237 @@
+//! From a C1 to bytes, with serde's own derivations of the same structs.
+
+use std::io::{BufWriter, Write};
+
+use base64::engine::general_purpose::STANDARD;
+use base64::write::EncoderWriter;
+use cuzk_values::{C1, ChallengeProof, ColumnProof, MerkleProof, Node};
+use serde::{Serialize, Serializer};
+
+use super::registered::{SEAL_PROOFS, VANILLA_PROOFS, seal_proof_index, size_index};
+use super::{C1Error, Encoding};
+use crate::{SectorShape, TreeKind};
+
+/// Writes a C1. What [`decode`](super::decode) reads of it is the same C1, save
+/// the `variant` and the `sector_number` in encodings that have no place for them.
+///
+/// # Errors
+/// [`C1Error::Unencodable`] where an encoding asks for what the C1 lacks:
+/// filecoin-proofs-api knows the published sector sizes only and names the
+/// registered seal proof, lotus also the sector number.
+/// [`C1Error::SectorSize`], [`C1Error::Write`].
+pub fn encode(c1: &C1, encoding: Encoding, out: impl Write) -> Result<(), C1Error> {
+    let shape = super::shape_of(c1)?;
+    let mut out = BufWriter::new(out);
+    let json = |e: serde_json::Error| C1Error::Write(e.into());
+    let bincode = |e: Box<bincode::ErrorKind>| match *e {
+        bincode::ErrorKind::Io(e) => C1Error::Write(e),
+        e => C1Error::Write(std::io::Error::other(e)),
+    };
+    match encoding {
+        Encoding::ProofsJson => serde_json::to_writer(&mut out, &Proofs::of(c1, shape)).map_err(json)?,
+        Encoding::ApiJson => serde_json::to_writer(&mut out, &Api::of(c1, shape, encoding)?).map_err(json)?,
+        Encoding::LotusJson => lotus(c1, &Api::of(c1, shape, encoding)?, &mut out)?,
+        Encoding::ProofsBincode => {
+            bincode::serialize_into(&mut out, &Proofs::of(c1, shape)).map_err(bincode)?
+        }
+        Encoding::ApiBincode => {
+            bincode::serialize_into(&mut out, &Api::of(c1, shape, encoding)?).map_err(bincode)?;
+        }
+    }
+    out.flush().map_err(C1Error::Write)
+}
+
+fn lotus(c1: &C1, api: &Api<'_>, out: &mut impl Write) -> Result<(), C1Error> {
+    let Some(number) = c1.sector_number else {
+        let (encoding, missing) = (Encoding::LotusJson, "a sector number");
+        return Err(C1Error::Unencodable { encoding, missing });
+    };
+    let mut write = || {
+        write!(out, r#"{{"SectorNum":{number},"Phase1Out":""#)?;
+        let mut base64 = EncoderWriter::new(&mut *out, &STANDARD);
+        serde_json::to_writer(&mut base64, api)?;
+        base64.finish()?;
+        drop(base64);
+        write!(out, r#"","SectorSize":{}}}"#, c1.sector_size)
+    };
+    write().map_err(C1Error::Write)
+}
+
+/// `filecoin_proofs::SealCommitPhase1Output`.
+#[derive(Serialize)]
+struct Proofs<'a> {
+    vanilla_proofs: Vec<Vec<Challenge<'a>>>,
+    comm_r: Node,
+    comm_d: Node,
+    replica_id: Node,
+    seed: [u8; 32],
+    ticket: [u8; 32],
+}
+
+/// `filecoin_proofs_api::seal::SealCommitPhase1Output`.
+#[derive(Serialize)]
+struct Api<'a> {
+    registered_proof: SealProof,
+    vanilla_proofs: Tagged<'a>,
+    comm_r: Node,
+    comm_d: Node,
+    replica_id: Node,
+    seed: [u8; 32],
+    ticket: [u8; 32],
+}
+
+/// Which of `SEAL_PROOFS`.
+struct SealProof(usize);
+
+/// Which of `VANILLA_PROOFS`, and the proofs.
+struct Tagged<'a>(usize, Vec<Vec<Challenge<'a>>>);
+
+impl Serialize for SealProof {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit_variant("RegisteredSealProof", self.0 as u32, SEAL_PROOFS[self.0])
+    }
+}
+
+impl Serialize for Tagged<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let tag = VANILLA_PROOFS[self.0];
+        serializer.serialize_newtype_variant("VanillaSealProof", self.0 as u32, tag, &self.1)
+    }
+}
+
+#[derive(Serialize)]
+struct Challenge<'a> {
+    comm_d_proofs: Path<'a>,
+    comm_r_last_proof: Path<'a>,
+    replica_column_proofs: Columns<'a>,
+    labeling_proofs: Vec<Label<'a>>,
+    encoding_proof: Label<'a>,
+}
+
+#[derive(Serialize)]
+struct Columns<'a> {
+    c_x: Column<'a>,
+    drg_parents: Vec<Column<'a>>,
+    exp_parents: Vec<Column<'a>>,
+}
+
+#[derive(Serialize)]
+struct Column<'a> {
+    column: Labels<'a>,
+    inclusion_proof: Path<'a>,
+}
+
+#[derive(Serialize)]
+struct Labels<'a> {
+    index: u32,
+    rows: &'a [Node],
+    _h: (),
+}
+
+#[derive(Serialize)]
+struct Label<'a> {
+    parents: Vec<&'a Node>,
+    layer_index: u32,
+    node: u64,
+}
+
+#[derive(Serialize)]
+struct Path<'a> {
+    data: Data<'a>,
+}
+
+#[derive(Serialize)]
+enum Data<'a> {
+    Single { root: Node, leaf: Node, path: Section<'a> },
+    Sub { base_proof: Section<'a>, sub_proof: Section<'a>, root: Node, leaf: Node },
+    Top { base_proof: Section<'a>, sub_proof: Section<'a>, top_proof: Section<'a>, root: Node, leaf: Node },
+}
+
+#[derive(Serialize)]
+struct Section<'a> {
+    path: Vec<Level<'a>>,
+}
+
+#[derive(Serialize)]
+struct Level<'a> {
+    hashes: &'a [Node],
+    index: u64,
+}
+
+impl<'a> Proofs<'a> {
+    fn of(c1: &'a C1, shape: SectorShape) -> Self {
+        let C1 { comm_r, comm_d, replica_id, seed, ticket, .. } = *c1;
+        Self { vanilla_proofs: vanilla_proofs(c1, shape), comm_r, comm_d, replica_id, seed, ticket }
+    }
+}
+
+impl<'a> Api<'a> {
+    fn of(c1: &'a C1, shape: SectorShape, encoding: Encoding) -> Result<Self, C1Error> {
+        let lacks = |missing| C1Error::Unencodable { encoding, missing };
+        let tag = size_index(shape).ok_or(lacks("a published sector size"))?;
+        let variant = c1.variant.ok_or(lacks("the registered seal proof"))?;
+        let seal_proof = seal_proof_index(shape, variant).ok_or(lacks("a registered seal proof"))?;
+        let C1 { comm_r, comm_d, replica_id, seed, ticket, .. } = *c1;
+        Ok(Self {
+            registered_proof: SealProof(seal_proof),
+            vanilla_proofs: Tagged(tag, vanilla_proofs(c1, shape)),
+            comm_r,
+            comm_d,
+            replica_id,
+            seed,
+            ticket,
+        })
+    }
+}
+
+fn vanilla_proofs(c1: &C1, shape: SectorShape) -> Vec<Vec<Challenge<'_>>> {
+    let proof = |proof| challenge(c1, proof, shape.trees);
+    c1.partitions.iter().map(|proofs| proofs.iter().map(proof).collect()).collect()
+}
+
+fn challenge<'a>(c1: &C1, proof: &'a ChallengeProof, trees: TreeKind) -> Challenge<'a> {
+    let layers = proof.column.labels.len();
+    let label = |layer| Label {
+        parents: proof.label_parents(layer).collect(),
+        layer_index: layer as u32,
+        node: proof.challenge().into(),
+    };
+    let column = |column: &'a ColumnProof| Column {
+        column: Labels { index: column.path.node, rows: &column.labels, _h: () },
+        inclusion_proof: path(&column.path, c1.comm_c, trees),
+    };
+    Challenge {
+        comm_d_proofs: path(&proof.data, c1.comm_d, TreeKind::Single),
+        comm_r_last_proof: path(&proof.replica, c1.comm_r_last, trees),
+        replica_column_proofs: Columns {
+            c_x: column(&proof.column),
+            drg_parents: proof.drg_parents.iter().map(column).collect(),
+            exp_parents: proof.exp_parents.iter().map(column).collect(),
+        },
+        labeling_proofs: (1..=layers).map(label).collect(),
+        encoding_proof: label(layers),
+    }
+}
+
+fn path(proof: &MerkleProof, root: Node, trees: TreeKind) -> Path<'_> {
+    let level = |l: cuzk_values::Level<'_>| (l.index as u64, l.siblings.len());
+    let mut siblings = &proof.siblings[..];
+    let mut levels = Vec::with_capacity(proof.tree.height());
+    for (index, count) in proof.levels().map(level) {
+        let (hashes, above) = siblings.split_at(count);
+        siblings = above;
+        levels.push(Level { hashes, index });
+    }
+    let leaf = proof.leaf;
+    let mut upper = levels.split_off(levels.len() - trees.apart()).into_iter();
+    let mut section = || Section { path: upper.next().into_iter().collect() };
+    let base = Section { path: levels };
+    let data = match trees {
+        TreeKind::Single => Data::Single { root, leaf, path: base },
+        TreeKind::Sub => Data::Sub { base_proof: base, sub_proof: section(), root, leaf },
+        TreeKind::Top => {
+            Data::Top { base_proof: base, sub_proof: section(), top_proof: section(), root, leaf }
+        }
+    };
+    Path { data }
+}

@@ -1,0 +1,268 @@
+//! What can be wrong with a C1, and where.
+
+use std::fmt;
+use std::io;
+
+use super::encoding::Layers;
+
+/// A C1 that cannot be read, written or used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum C1Error {
+    /// One value is wrong.
+    #[error("{location}: {problem}")]
+    Invalid {
+        /// Where it is.
+        location: Box<Location>,
+        /// What is wrong with it.
+        problem: Problem,
+    },
+    /// No sector has this size.
+    #[error(
+        "sector size {bytes}: not one of 2KiB, 4KiB, 16KiB, 32KiB, 8MiB, 16MiB, 512MiB, 1GiB, 32GiB, 64GiB"
+    )]
+    SectorSize {
+        /// The size, in bytes.
+        bytes: u64,
+    },
+    /// An encoding has no place for something.
+    #[error("{encoding} cannot hold this C1: {missing}")]
+    Unencodable {
+        /// The encoding.
+        encoding: super::Encoding,
+        /// What the C1 lacks for it.
+        missing: &'static str,
+    },
+    /// Writing has failed.
+    #[error("writing a C1: {0}")]
+    Write(#[source] io::Error),
+    /// Filecoin's own code has refused.
+    #[error("storage-proofs: {0}")]
+    Upstream(String),
+}
+
+impl C1Error {
+    /// `storage-proofs` speaks in `anyhow`, which ends here.
+    pub(crate) fn upstream(error: impl fmt::Display) -> Self {
+        Self::Upstream(format!("{error:#}"))
+    }
+}
+
+/// Where in a C1 something is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Location {
+    /// The encodings around it, the outermost first.
+    pub layers: Layers,
+    /// How many bytes of the innermost encoding come before; `None` for what is
+    /// compared after it was read.
+    pub offset: Option<u64>,
+    /// The fields and indices that lead there.
+    pub path: Path,
+}
+
+/// Fields and indices, as `vanilla_proofs[3][17].labeling_proofs[2].parents[36]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Path(pub Vec<Segment>);
+
+/// One step of a [`Path`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Segment {
+    /// Into a field, or a variant of an enum.
+    Field(&'static str),
+    /// Into a list.
+    Index(usize),
+}
+
+/// What is wrong with a value.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// There is nothing to read.
+    #[error("the input is empty: no C1 has been written to it")]
+    Empty,
+    /// A server's answer was saved in the C1's place.
+    #[error("the input is an HTML page, not a C1: a download has failed")]
+    Html,
+    /// The first bytes are those of no known encoding.
+    #[error("the input is no C1 in any known encoding; it starts with {start}")]
+    Unknown {
+        /// The first bytes, escaped.
+        start: String,
+    },
+    /// JSON of something else.
+    #[error("the JSON has neither `vanilla_proofs` nor `Phase1Out`: it is no C1")]
+    OtherJson,
+    /// The bytes end within the value.
+    #[error("the input ends here: it is truncated")]
+    Truncated,
+    /// Something else stands where the value should.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What should stand there.
+        expected: &'static str,
+        /// What does.
+        found: String,
+    },
+    /// A field is absent.
+    #[error("is missing")]
+    Missing,
+    /// A field comes twice.
+    #[error("is there twice")]
+    Duplicate,
+    /// A name is none of those known.
+    #[error("is {found:?}, which is none of {known:?}")]
+    Name {
+        /// The name.
+        found: String,
+        /// The names that exist.
+        known: &'static [&'static str],
+    },
+    /// A list has the wrong length.
+    #[error("has {found} elements, expected {expected}")]
+    Count {
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A list is longer than any C1's.
+    #[error("has more than {limit} elements")]
+    TooMany {
+        /// The most that any sector has.
+        limit: usize,
+    },
+    /// 32 bytes are no field element.
+    #[error("0x{} (little-endian) is not below the field's modulus", hex(.value))]
+    NotCanonical {
+        /// The bytes.
+        value: [u8; 32],
+    },
+    /// A value differs from another that it must equal.
+    #[error("is {found}, but {of} is {expected}")]
+    Differs {
+        /// The value.
+        found: String,
+        /// What it must equal.
+        expected: String,
+        /// Where that comes from.
+        of: &'static str,
+    },
+    /// A value must not be zero.
+    #[error("is all zeros")]
+    Zero,
+    /// The input, once decompressed, is longer than any C1.
+    #[error("the input is longer than {limit} bytes when decompressed")]
+    TooLong {
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// Wrappers within wrappers.
+    #[error("more than {limit} encodings lie one within another")]
+    TooDeep {
+        /// The limit.
+        limit: usize,
+    },
+    /// The bytes cannot be read or decompressed.
+    #[error("{0}")]
+    Read(#[source] io::Error),
+}
+
+impl Problem {
+    pub(super) fn nodes_differ(found: &[u8; 32], expected: &[u8; 32], of: &'static str) -> Self {
+        Self::Differs { found: format!("0x{}", hex(found)), expected: format!("0x{}", hex(expected)), of }
+    }
+
+    pub(super) fn differs(found: impl fmt::Display, expected: impl fmt::Display, of: &'static str) -> Self {
+        Self::Differs { found: found.to_string(), expected: expected.to_string(), of }
+    }
+}
+
+fn hex(bytes: &[u8; 32]) -> String {
+    use fmt::Write;
+    bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A [`Problem`] on its way up, which learns its path as it passes.
+#[derive(Debug)]
+pub(super) struct Fault(Box<FaultAt>);
+
+#[derive(Debug)]
+struct FaultAt {
+    problem: Problem,
+    offset: Option<u64>,
+    /// Whether the path is complete.
+    rooted: bool,
+    /// The innermost first.
+    path: Vec<Segment>,
+}
+
+impl Fault {
+    pub(super) fn at(offset: u64, problem: Problem) -> Self {
+        Self(Box::new(FaultAt { problem, offset: Some(offset), rooted: false, path: Vec::new() }))
+    }
+
+    fn within(mut self, segment: Segment) -> Self {
+        if !self.0.rooted {
+            self.0.path.push(segment);
+        }
+        self
+    }
+
+    /// Ends the path here: what is wrong lies in an encoding of its own.
+    pub(super) fn rooted(mut self) -> Self {
+        self.0.rooted = true;
+        self
+    }
+
+    pub(super) fn in_field(self, name: &'static str) -> Self {
+        self.within(Segment::Field(name))
+    }
+
+    pub(super) fn in_element(self, index: usize) -> Self {
+        self.within(Segment::Index(index))
+    }
+
+    /// The error, of what was read through `layers`.
+    pub(super) fn error(self, layers: &Layers) -> C1Error {
+        let FaultAt { problem, offset, mut path, .. } = *self.0;
+        path.reverse();
+        let location = Location { layers: layers.clone(), offset, path: Path(path) };
+        C1Error::Invalid { location: Box::new(location), problem }
+    }
+}
+
+impl From<Problem> for Fault {
+    fn from(problem: Problem) -> Self {
+        Self(Box::new(FaultAt { problem, offset: None, rooted: false, path: Vec::new() }))
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, segment) in self.0.iter().enumerate() {
+            match segment {
+                Segment::Field(name) if i == 0 => f.write_str(name)?,
+                Segment::Field(name) => write!(f, ".{name}")?,
+                Segment::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.0.is_empty() {
+            true => f.write_str("C1")?,
+            false => write!(f, "{}", self.path)?,
+        }
+        match self.offset {
+            Some(offset) => write!(f, " (byte {offset} of the {})", self.layers),
+            None if self.layers.is_empty() => Ok(()),
+            None => write!(f, " (in the {})", self.layers),
+        }
+    }
+}
