@@ -1,1 +1,19 @@
 #![doc = include_str!("../README.md")]
+
+mod arena;
+mod backend;
+mod discover;
+mod error;
+pub mod host;
+mod kernel;
+mod memory;
+#[cfg(any(test, feature = "suite"))]
+pub mod suite;
+
+pub use arena::{Arena, Block};
+pub use backend::{Backend, Buffer, Device, Event, Kernel, Pinned, Stream};
+pub use discover::{DeviceInfo, Discovery, discover};
+pub use error::Error;
+pub use host::Host;
+pub use kernel::{Arg, Family, Grid, Param, Signature};
+pub use memory::{MemoryKind, MemoryReport};

@@ -1,0 +1,181 @@
+//! Kernels as callers see them: families, signatures, grids, arguments.
+
+use std::fmt;
+
+use crate::host::HostFn;
+use crate::{Backend, Buffer, Error};
+
+/// Kernels that are compiled and loaded together, in every form that there is of them.
+///
+/// Families are statics beside the operation that they serve. The form for the host is a list of
+/// Rust functions, which define what the kernels do.
+#[derive(Debug)]
+pub struct Family {
+    name: &'static str,
+    kernels: &'static [Signature],
+    host: &'static [(&'static str, HostFn)],
+}
+
+impl Family {
+    /// A family without any form yet.
+    pub const fn new(name: &'static str, kernels: &'static [Signature]) -> Self {
+        Self { name, kernels, host: &[] }
+    }
+
+    /// The functions that run on the host, by kernel name.
+    #[must_use]
+    pub const fn host(self, functions: &'static [(&'static str, HostFn)]) -> Self {
+        Self { host: functions, ..self }
+    }
+
+    /// The name in errors.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What a kernel takes.
+    pub fn signature(&self, kernel: &str) -> Option<&'static Signature> {
+        self.kernels.iter().find(|signature| signature.name == kernel)
+    }
+
+    /// The function that runs on the host.
+    pub(crate) fn host_fn(&self, kernel: &str) -> Option<HostFn> {
+        self.host.iter().find(|(name, _)| *name == kernel).map(|(_, f)| *f)
+    }
+}
+
+/// A kernel's name and what it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signature {
+    /// The name, unique in its family.
+    pub name: &'static str,
+    /// One for each argument, in order.
+    pub params: &'static [Param],
+}
+
+/// What a kernel takes as one argument. Buffers are made of elements of a size, which divides
+/// the buffer's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Param {
+    /// A 32-bit number.
+    U32,
+    /// A 64-bit number.
+    U64,
+    /// So many bytes by value, as a field element.
+    Value(usize),
+    /// A buffer that is only read, by bytes an element.
+    Read(u64),
+    /// A buffer that is written, and may be read, by bytes an element.
+    Write(u64),
+}
+
+impl fmt::Display for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::U32 => f.write_str("a u32"),
+            Self::U64 => f.write_str("a u64"),
+            Self::Value(bytes) => write!(f, "a value of {bytes} bytes"),
+            Self::Read(element) => write!(f, "a buffer to read of elements of {element} bytes"),
+            Self::Write(element) => write!(f, "a buffer to write of elements of {element} bytes"),
+        }
+    }
+}
+
+/// What a kernel is given as one argument.
+#[derive(Debug)]
+pub enum Arg<'a, B: Backend> {
+    /// A 32-bit number.
+    U32(u32),
+    /// A 64-bit number.
+    U64(u64),
+    /// Bytes by value.
+    Value(&'a [u8]),
+    /// A buffer to read.
+    Read(&'a B::Buffer),
+    /// A buffer to write.
+    Write(&'a B::Buffer),
+}
+
+impl<B: Backend> fmt::Display for Arg<'_, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::U32(_) => f.write_str("a u32"),
+            Self::U64(_) => f.write_str("a u64"),
+            Self::Value(value) => write!(f, "a value of {} bytes", value.len()),
+            Self::Read(buffer) => write!(f, "a buffer to read of {} bytes", buffer.bytes()),
+            Self::Write(buffer) => write!(f, "a buffer to write of {} bytes", buffer.bytes()),
+        }
+    }
+}
+
+impl Signature {
+    /// Whether these are the arguments that the kernel takes. Backends call it before they launch.
+    ///
+    /// # Errors
+    /// [`Error::Argument`], about the first that is not.
+    pub fn check<B: Backend>(&self, args: &[Arg<'_, B>]) -> Result<(), Error> {
+        let wrong = |index, expected, got| Err(Error::Argument { kernel: self.name, index, expected, got });
+        for (index, pair) in self.params.iter().zip(args).enumerate() {
+            let right = match pair {
+                (Param::U32, Arg::U32(_)) | (Param::U64, Arg::U64(_)) => true,
+                (Param::Value(bytes), Arg::Value(value)) => value.len() == *bytes,
+                (Param::Read(element), Arg::Read(buffer)) | (Param::Write(element), Arg::Write(buffer)) => {
+                    buffer.bytes().is_multiple_of(*element)
+                }
+                _ => false,
+            };
+            if !right {
+                return wrong(index, pair.0.to_string(), pair.1.to_string());
+            }
+        }
+        if self.params.len() == args.len() {
+            return Ok(());
+        }
+        let index = self.params.len().min(args.len());
+        let expected = self.params.get(index).map_or("nothing".into(), ToString::to_string);
+        wrong(index, expected, args.get(index).map_or("nothing".into(), ToString::to_string))
+    }
+}
+
+/// How many blocks of how many threads run a kernel, and the shared memory of each block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// Blocks in x, y and z.
+    pub blocks: [u32; 3],
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of shared memory of a block, besides what the kernel declares.
+    pub shared: u32,
+}
+
+impl Grid {
+    /// `blocks` in a row, of `threads`.
+    pub const fn new(blocks: u32, threads: u32) -> Self {
+        Self { blocks: [blocks, 1, 1], threads, shared: 0 }
+    }
+
+    /// The fewest blocks of `threads` that give each of `items` a thread: at least one block, at
+    /// most 2^31 - 1, after which a kernel's threads have to take several items.
+    pub fn cover(items: u64, threads: u32) -> Self {
+        let blocks = items.div_ceil(u64::from(threads.max(1))).clamp(1, i32::MAX as u64);
+        Self::new(blocks as u32, threads)
+    }
+
+    /// With `bytes` of shared memory for each block.
+    #[must_use]
+    pub const fn shared(self, bytes: u32) -> Self {
+        Self { shared: bytes, ..self }
+    }
+
+    /// All threads.
+    pub fn total(&self) -> u64 {
+        self.blocks.iter().fold(u64::from(self.threads), |n, &b| n.saturating_mul(u64::from(b)))
+    }
+}
+
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.blocks;
+        write!(f, "{x}x{y}x{z} blocks of {} threads with {} bytes shared", self.threads, self.shared)
+    }
+}
