@@ -21,7 +21,7 @@ const TEST_ONLY: &str = "testing";
 /// Dependencies from outside that stay in one room: patterns of names (a `*` at
 /// the end matches the rest), the crates that may name them, whether tests may too.
 const CONFINED: [(&[&str], &[&str], bool); 5] = [
-    (&["filecoin-*", "storage-proofs-*", "bellp*"], &["synth"], true),
+    (&["filecoin-*", "storage-proofs-*", "bellp*"], &["synth", "testing"], true),
     (&["anyhow", "clap*"], &["cli", "xtask"], false),
     (&["tokio*", "tonic*"], &["daemon"], false),
     (&["petgraph", "core_affinity", "hwloc2"], &["pipeline-core"], false),
