@@ -4,7 +4,7 @@
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
 #![allow(missing_docs, reason = "a test's name is its claim")]
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cuzk_pipeline_core::{Footprint, Value};
 
@@ -334,10 +334,9 @@ pub fn events_come_true_and_tell_time<B: Backend>() {
         stream.zero(&buffer, 0..1 << 20).unwrap();
     }
     let late = stream.record().unwrap();
-    let mut asked = 0_u64;
+    let asked = Instant::now();
     while !late.is_done().unwrap() {
-        asked += 1;
-        assert!(asked < 1 << 40, "it never comes true");
+        assert!(asked.elapsed() < Duration::from_secs(30), "it never comes true");
         std::thread::yield_now();
     }
     assert!(early.is_done().unwrap(), "streams keep their order");

@@ -1,5 +1,7 @@
 //! What is particular to the host: laziness, garbage, gaps, and what goes wrong on demand.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::{Fault, Host, HostArg, HostConfig, HostDevice};
 use crate::suite::FAMILY;
 use crate::{
@@ -53,6 +55,15 @@ fn asking_makes_progress_one_piece_at_a_time() {
     let event = two.record().unwrap();
     let answers: Vec<_> = (0..5).map(|_| event.is_done().unwrap()).collect();
     assert_eq!(answers, [false, false, false, true, true], "zero, pass, wait, pass");
+}
+
+#[test]
+fn times_wait_for_both_ends() {
+    let device = device(1 << 20);
+    let (one, two) = (device.stream().unwrap(), device.stream().unwrap());
+    let (early, late) = (one.record().unwrap(), two.record().unwrap());
+    late.since(&early).unwrap();
+    assert!(early.happened() && late.happened());
 }
 
 #[test]
@@ -182,6 +193,26 @@ fn a_lost_device_stays_lost() {
 }
 
 fn drop_bytes(_: &[u8]) {}
+
+#[test]
+fn a_lost_device_does_nothing_more() {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    static COUNTED: Family =
+        Family::new("counted", &[Signature { name: "count", params: &[] }]).host(&[("count", count)]);
+    fn count(_: Grid, _: &mut [HostArg<'_>]) {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+    }
+    let device = device(1 << 20);
+    let (stream, kernel) = (device.stream().unwrap(), device.kernel(&COUNTED, "count").unwrap());
+    let (faulty, out) = (device.kernel(&FAULTY, "faulty").unwrap(), device.buffer(8).unwrap());
+    let count = || stream.launch(&kernel, Grid::new(1, 1), &[]).unwrap();
+    count();
+    count();
+    stream.launch(&faulty, Grid::new(1, 1), &[Arg::Write(&out)]).unwrap();
+    count();
+    stream.sync().unwrap_err();
+    assert_eq!(CALLS.load(Ordering::Relaxed), 2);
+}
 
 #[test]
 fn a_kernel_that_panics_loses_the_device() {
