@@ -1,8 +1,23 @@
 #![doc = include_str!("../README.md")]
 
 pub mod c1;
+mod circuit;
+mod cpu;
+mod error;
 pub mod fixture;
 mod hash;
+mod lookup;
+pub mod naive;
+mod record;
 mod shape;
+mod stage;
+mod witness;
+mod zeroed;
 
+pub use circuit::PorepCircuit;
+pub use cpu::{check, eval_ab, eval_c};
+pub use error::SynthError;
+pub use record::{Recording, record, record_repeating};
 pub use shape::{SectorShape, TreeKind};
+pub use stage::{EvalStage, WitnessStage};
+pub use witness::{WitnessSize, witness};

@@ -1,3 +1,5 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "circuits")]
+pub mod circuits;
 pub mod prf;

@@ -82,6 +82,8 @@ struct Draft {
     vanilla_tag: Option<usize>,
     sector_number: Option<u64>,
     sector_size: Option<u64>,
+    /// The encodings within lotus JSON, while the rest of that is read.
+    payload: Vec<Layer>,
 }
 
 impl Draft {
@@ -150,7 +152,9 @@ impl Draft {
                 return Err(Fault::from(Problem::Missing).in_field(JSON[i]));
             }
         }
-        json.finish()
+        json.finish()?;
+        layers.0.append(&mut self.payload);
+        Ok(())
     }
 
     /// The payload of lotus JSON, an encoding of its own.
@@ -159,7 +163,7 @@ impl Draft {
         layers.push(Layer::Base64);
         let decoder = DecoderReader::new(json.string()?, &STANDARD);
         self.read(Window::new(decoder), layers).map_err(Fault::rooted)?;
-        layers.0.truncate(outer);
+        self.payload = layers.0.split_off(outer);
         json.close_string()
     }
 
@@ -240,7 +244,7 @@ fn sniff(start: &[u8]) -> Sniffed {
     let byte_order_mark = start.starts_with(b"\xef\xbb\xbf");
     let text = if byte_order_mark { &start[3..] } else { start }.trim_ascii_start();
     match text {
-        [] => return Sniffed::Other(Problem::Empty),
+        [] if start.len() < SNIFFED => return Sniffed::Other(Problem::Empty),
         [b'{', ..] => return Sniffed::Json { byte_order_mark },
         [b'<', ..] => return Sniffed::Other(Problem::Html),
         _ => {}

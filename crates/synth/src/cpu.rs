@@ -1,0 +1,163 @@
+//! Evaluations of the constraints, from the matrices and a compact witness.
+
+use cuzk_pipeline_core::Cx;
+use cuzk_values::{Evals, Matrix, Poly, R1cs, Row, Scalar, Witness};
+use ff::Field;
+use rayon::prelude::*;
+
+use crate::SynthError;
+use crate::lookup::{Cell, Lookup};
+use crate::zeroed::zeroed_scalars;
+
+/// Rows between two looks at the cancel flag; also a task's share.
+const CHUNK: usize = 1 << 13;
+
+/// The evaluations of A and B: `a_i = (A z)_i` and `b_i = (B z)_i` at the `i`-th
+/// point of the domain, zeros after the last constraint.
+///
+/// The witness is not checked here: see [`check`].
+///
+/// # Errors
+/// [`SynthError::Foreign`] for a witness of another circuit,
+/// [`SynthError::Memory`], [`SynthError::Cancelled`].
+pub fn eval_ab(
+    cx: &Cx<'_>,
+    r1cs: &R1cs,
+    witness: &Witness,
+) -> Result<(Poly<Evals>, Poly<Evals>), SynthError> {
+    let z = Lookup::new(r1cs, witness)?;
+    let terms = Terms::new(r1cs);
+    Ok((eval(cx, &r1cs.a, &terms, &z, r1cs)?, eval(cx, &r1cs.b, &terms, &z, r1cs)?))
+}
+
+/// The evaluations of C: `c_i = (C z)_i`. A witness that satisfies the
+/// constraints has `c = a ∘ b`, which is faster to compute.
+///
+/// # Errors
+/// As [`eval_ab`].
+pub fn eval_c(cx: &Cx<'_>, r1cs: &R1cs, witness: &Witness) -> Result<Poly<Evals>, SynthError> {
+    eval(cx, &r1cs.c, &Terms::new(r1cs), &Lookup::new(r1cs, witness)?, r1cs)
+}
+
+/// Checks all constraints, C's rows included.
+///
+/// # Errors
+/// [`SynthError::Unsatisfied`] with the first row that the witness violates;
+/// otherwise as [`eval_ab`].
+pub fn check(cx: &Cx<'_>, r1cs: &R1cs, witness: &Witness) -> Result<(), SynthError> {
+    let z = Lookup::new(r1cs, witness)?;
+    let terms = Terms::new(r1cs);
+    let chunks = r1cs.constraints().div_ceil(CHUNK);
+    let first_error = (0..chunks).into_par_iter().find_map_first(|chunk| {
+        if let Err(cancelled) = cx.checkpoint() {
+            return Some(cancelled.into());
+        }
+        let first = chunk * CHUNK;
+        let rows = first..r1cs.constraints().min(first + CHUNK);
+        let [a, b, c] = [&r1cs.a, &r1cs.b, &r1cs.c].map(|matrix| matrix.rows_in(rows.clone()));
+        rows.zip(a.zip(b).zip(c)).find_map(|(row, ((a, b), c))| {
+            let [a, b, c] = [a, b, c].map(|row| terms.sum(row, &z));
+            (a * b != c).then_some(SynthError::Unsatisfied { row, a, b, c })
+        })
+    });
+    first_error.map_or(Ok(()), Err)
+}
+
+fn eval(
+    cx: &Cx<'_>,
+    matrix: &Matrix,
+    terms: &Terms<'_>,
+    z: &Lookup<'_>,
+    r1cs: &R1cs,
+) -> Result<Poly<Evals>, SynthError> {
+    let mut evals = zeroed_scalars(1 << r1cs.log_domain())?;
+    evals[..matrix.rows()].par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, out)| {
+        cx.checkpoint()?;
+        let first = chunk * CHUNK;
+        let rows = matrix.rows_in(first..first + out.len());
+        for (out, row) in out.iter_mut().zip(rows) {
+            *out = terms.sum(row, z);
+        }
+        Ok::<_, SynthError>(())
+    })?;
+    Ok(Poly::new(evals).expect("the domain has 2^k points, k at most 32"))
+}
+
+/// Sums the terms of rows.
+///
+/// Nearly all values are bits, and most coefficients small: 1, −1, 2 and the
+/// lower powers of two. Those terms are summed as integers, without a branch on
+/// the bit; the field is entered once a row, and for the rest.
+struct Terms<'a> {
+    coefficients: &'a [Scalar],
+    /// Each coefficient as an integer, or 0 where it has none below 2^31.
+    small: Vec<i32>,
+    /// The integers from −8 to 8.
+    digits: [Scalar; 17],
+}
+
+impl<'a> Terms<'a> {
+    fn new(r1cs: &'a R1cs) -> Self {
+        let coefficients = r1cs.coefficients.values();
+        Self {
+            coefficients,
+            small: coefficients.iter().map(small).collect(),
+            digits: std::array::from_fn(|i| scalar(i as i64 - 8)),
+        }
+    }
+
+    #[inline]
+    fn sum(&self, row: Row<'_>, z: &Lookup<'_>) -> Scalar {
+        let mut integer = 0;
+        let mut field = None;
+        for (column, index) in row {
+            let small = i64::from(self.small[index as usize]);
+            let term = match z.get(column) {
+                Cell::Bit(mask) if small != 0 => {
+                    integer += small & mask;
+                    continue;
+                }
+                Cell::Bit(0) => continue,
+                Cell::Bit(_) => self.coefficients[index as usize],
+                Cell::Wide(value) => match small {
+                    1 => *value,
+                    -1 => -value,
+                    2 => value.double(),
+                    _ => value * self.coefficients[index as usize],
+                },
+            };
+            field = Some(field.map_or(term, |sum: Scalar| sum + term));
+        }
+        match field {
+            None => self.integer(integer),
+            Some(field) if integer == 0 => field,
+            Some(field) => field + self.integer(integer),
+        }
+    }
+
+    #[inline]
+    fn integer(&self, value: i64) -> Scalar {
+        match self.digits.get((value + 8) as usize) {
+            Some(digit) => *digit,
+            None => scalar(value),
+        }
+    }
+}
+
+fn scalar(value: i64) -> Scalar {
+    let magnitude = Scalar::from(value.unsigned_abs());
+    if value < 0 { -magnitude } else { magnitude }
+}
+
+/// The integer that `coefficient` stands for, or 0 where its magnitude is 2^31 or more.
+fn small(coefficient: &Scalar) -> i32 {
+    let magnitude = |scalar: &Scalar| {
+        let bytes = scalar.to_bytes_le();
+        let (low, high) = bytes.split_first_chunk().expect("32 bytes are more than 4");
+        match high.iter().all(|byte| *byte == 0) {
+            true => i32::try_from(u32::from_le_bytes(*low)).ok(),
+            false => None,
+        }
+    };
+    magnitude(coefficient).or_else(|| magnitude(&-coefficient).map(|m| -m)).unwrap_or(0)
+}

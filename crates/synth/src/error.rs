@@ -1,0 +1,130 @@
+//! What goes wrong between a request and its evaluations.
+
+use bellpepper_core::SynthesisError;
+use cuzk_pipeline_core::{BoxError, Cancelled, ErrorKind};
+use cuzk_values::{R1csError, Scalar};
+
+/// A circuit that cannot be synthesised, or a witness that does not fit it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SynthError {
+    /// The C1 has no such partition.
+    #[error("partition {partition}: the C1 has {partitions}")]
+    Partition {
+        /// The one asked for, counted from 0.
+        partition: usize,
+        /// How many there are.
+        partitions: usize,
+    },
+    /// The C1 is of another sector size than the circuit.
+    #[error("sector size {found} bytes, and the circuit is for sectors of {expected}")]
+    SectorSize {
+        /// The C1's.
+        found: u64,
+        /// The circuit's.
+        expected: u64,
+    },
+    /// The C1 has more or fewer of something than its sector size fixes.
+    #[error("{at}: {found} {what}, and the circuit has {expected}")]
+    Count {
+        /// Where, as `partitions[3][17].column`.
+        at: String,
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there must be.
+        expected: usize,
+    },
+    /// 32 bytes are no scalar.
+    #[error("{at}: a value of 32 bytes is not below the field's modulus")]
+    NotCanonical {
+        /// Where, as `partitions[3][17].column`.
+        at: String,
+    },
+    /// The circuit refused its inputs.
+    #[error("the circuit cannot be synthesised")]
+    Synthesis(#[source] SynthesisError),
+    /// Filecoin's own code refused.
+    #[error("storage-proofs: {0}")]
+    Upstream(#[source] BoxError),
+    /// The constraints are too many to be held.
+    #[error(transparent)]
+    R1cs(#[from] R1csError),
+    /// A witness of another circuit.
+    #[error("{found} {what}, and the constraints have {expected}")]
+    Foreign {
+        /// `inputs` or `auxiliary variables`.
+        what: &'static str,
+        /// The witness's.
+        found: usize,
+        /// The constraints'.
+        expected: usize,
+    },
+    /// More full-width values than the stage has paid for.
+    #[error("{found} values are neither 0 nor 1, and the circuit can have {limit}")]
+    TooWide {
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// The witness violates a constraint.
+    #[error("constraint {row} is not satisfied: {a} * {b} != {c}")]
+    Unsatisfied {
+        /// The first row that is violated, counted from 0.
+        row: usize,
+        /// What A's row gives.
+        a: Scalar,
+        /// What B's row gives.
+        b: Scalar,
+        /// What C's row gives.
+        c: Scalar,
+    },
+    /// The circuit's public inputs are not those of the statement.
+    #[error("public input {index}: the circuit has {circuit}, the statement {statement}")]
+    PublicInput {
+        /// Which, ONE being 0.
+        index: usize,
+        /// What the circuit has computed.
+        circuit: Scalar,
+        /// What the verifier expects.
+        statement: Scalar,
+    },
+    /// There is not as much memory.
+    #[error("{bytes} bytes of memory cannot be had")]
+    Memory {
+        /// How much was asked for.
+        bytes: usize,
+    },
+    /// The run was cancelled.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
+impl SynthError {
+    /// Whose turn it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Partition { .. }
+            | Self::SectorSize { .. }
+            | Self::Count { .. }
+            | Self::NotCanonical { .. }
+            | Self::Unsatisfied { .. }
+            | Self::PublicInput { .. }
+            | Self::Cancelled(_) => ErrorKind::Input,
+            Self::Memory { .. } => ErrorKind::Resource,
+            Self::Synthesis(_)
+            | Self::Upstream(_)
+            | Self::R1cs(_)
+            | Self::Foreign { .. }
+            | Self::TooWide { .. } => ErrorKind::Bug,
+        }
+    }
+}
+
+impl From<SynthesisError> for SynthError {
+    fn from(error: SynthesisError) -> Self {
+        Self::Synthesis(error)
+    }
+}

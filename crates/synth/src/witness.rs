@@ -1,0 +1,95 @@
+//! The witness pass: a circuit's variables, straight into their compact form.
+
+use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use cuzk_pipeline_core::Footprint;
+use cuzk_values::{CompactScalarsBuilder, Scalar, Witness};
+use ff::Field;
+
+use crate::SynthError;
+
+/// How large a circuit's witness is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WitnessSize {
+    /// Public inputs, ONE included.
+    pub inputs: usize,
+    /// Auxiliary variables.
+    pub aux: usize,
+    /// The most of these that can be neither 0 nor 1.
+    pub wide: usize,
+}
+
+impl WitnessSize {
+    /// The bytes of a witness of this size.
+    pub fn footprint(&self) -> Footprint {
+        let bits = 8 * self.aux.div_ceil(64);
+        Footprint::host((32 * self.inputs + bits + (4 + 32) * self.wide) as u64)
+    }
+
+    pub(crate) fn builder(&self) -> CompactScalarsBuilder {
+        CompactScalarsBuilder::with_capacity(self.aux, self.wide)
+    }
+}
+
+/// Synthesises `circuit` for the values of its variables alone.
+///
+/// No constraint is looked at, and linear combinations that the circuit's
+/// gadgets build along the way cost next to nothing, because they never have
+/// more than two terms: every variable is handed out under the same index. That
+/// is sound for circuits whose values do not depend on the indices of
+/// variables, as bellpepper asks of all of them ([`Variable::get_unchecked`]).
+///
+/// # Errors
+/// [`SynthError::Synthesis`] where the circuit refuses, as for want of a value.
+pub fn witness(circuit: impl Circuit<Scalar>, size: &WitnessSize) -> Result<Witness, SynthError> {
+    let mut pass = WitnessPass { inputs: Vec::with_capacity(size.inputs), aux: size.builder() };
+    pass.inputs.push(Scalar::ONE);
+    circuit.synthesize(&mut pass)?;
+    Ok(Witness { inputs: pass.inputs, aux: pass.aux.build() })
+}
+
+struct WitnessPass {
+    inputs: Vec<Scalar>,
+    aux: CompactScalarsBuilder,
+}
+
+impl ConstraintSystem<Scalar> for WitnessPass {
+    type Root = Self;
+
+    fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Scalar, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.aux.push(value()?);
+        Ok(Variable::new_unchecked(Index::Aux(0)))
+    }
+
+    fn alloc_input<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Scalar, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.inputs.push(value()?);
+        Ok(Variable::new_unchecked(Index::Aux(0)))
+    }
+
+    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, _: LA, _: LB, _: LC)
+    where
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+        LA: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+        LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+        LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+    {
+    }
+
+    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
+
+    fn pop_namespace(&mut self) {}
+
+    fn get_root(&mut self) -> &mut Self {
+        self
+    }
+}
