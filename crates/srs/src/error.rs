@@ -26,6 +26,9 @@ pub enum SrsError {
         /// Why not.
         source: io::Error,
     },
+    /// A writer that is no file refused.
+    #[error("cannot write the parameters")]
+    Write(#[source] io::Error),
     /// A folder, a pipe or a device stands there.
     #[error("{path}: Invalid parameters file: not a regular file")]
     NotAFile {
@@ -237,7 +240,7 @@ impl SrsError {
     /// Whose turn it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Io { source, .. } => match source.kind() {
+            Self::Io { source, .. } | Self::Write(source) => match source.kind() {
                 io::ErrorKind::StorageFull
                 | io::ErrorKind::QuotaExceeded
                 | io::ErrorKind::OutOfMemory

@@ -7,10 +7,13 @@ mod error;
 mod file;
 mod format;
 mod key;
+mod lanes;
 mod list;
 mod map;
+pub mod naive;
 mod names;
 mod progress;
+mod setup;
 mod stage;
 mod subgroup;
 
@@ -26,4 +29,5 @@ pub use names::{
     DEFAULT_FOLDER, FOLDER_VARIABLE, FileKind, Folder, Origin, ParameterSet, Published, TEST_FOLDER, VERSION,
 };
 pub use progress::{Progress, Watch, unwatched};
+pub use setup::{Made, Setup, Trapdoor, write_parameters};
 pub use stage::Load;

@@ -6,14 +6,19 @@ use blstrs::{G1Affine, G2Affine};
 use group::prime::PrimeCurveAffine;
 use rayon::prelude::*;
 
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+
 use crate::Fault;
 use crate::format::{G1_BYTES, G2_BYTES};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::Ifma;
 
 /// Points that are decoded together.
 pub(crate) const GROUP: usize = 8;
 
 /// A point as a parameter file stores it.
-pub trait Point: PrimeCurveAffine + Send + Sync + 'static + sealed::Sealed {
+pub trait Point: PrimeCurveAffine + Send + Sync + 'static + sealed::Vectorised {
     /// Bytes of a stored point.
     const BYTES: usize;
 
@@ -38,13 +43,27 @@ pub trait Point: PrimeCurveAffine + Send + Sync + 'static + sealed::Sealed {
 }
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::G1Affine {}
-    impl Sealed for super::G2Affine {}
+    /// Seals [`Point`](super::Point), and knows what is faster than one point at a time.
+    pub trait Vectorised: Sized {
+        /// The points of a group by vector instructions: `None` without them, and where
+        /// there is a fault in a point.
+        fn decode_group(bytes: &[u8]) -> Option<[Self; super::GROUP]>;
+    }
 }
 
 macro_rules! point {
-    ($point:ty, $bytes:expr) => {
+    ($point:ty, $bytes:expr, $lanes:ident) => {
+        impl sealed::Vectorised for $point {
+            #[cfg(target_arch = "x86_64")]
+            fn decode_group(bytes: &[u8]) -> Option<[Self; GROUP]> {
+                lanes::$lanes(Ifma::detect()?, bytes)
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            fn decode_group(_: &[u8]) -> Option<[Self; GROUP]> {
+                None
+            }
+        }
+
         impl Point for $point {
             const BYTES: usize = $bytes;
 
@@ -67,8 +86,8 @@ macro_rules! point {
         }
     };
 }
-point!(G1Affine, G1_BYTES);
-point!(G2Affine, G2_BYTES);
+point!(G1Affine, G1_BYTES, g1);
+point!(G2Affine, G2_BYTES, g2);
 
 /// Compressed, infinity, larger `y`: the encoding of zkcrypto's `bls12_381`, `notes/serialization.rs`.
 const FLAGS: u8 = 0b1110_0000;
@@ -85,9 +104,16 @@ fn flag_fault(first: u8) -> Fault {
     if first & FLAGS == INFINITY { Fault::Infinity } else { Fault::Flag }
 }
 
+/// Of coordinates that are no point. Where `x` is zero there is none in the subgroup,
+/// and blst says so when it decodes.
 fn coordinate_fault(bytes: &[u8]) -> Fault {
-    let canonical = bytes.chunks(48).all(|coordinate| coordinate < MODULUS.as_slice());
-    if canonical { Fault::NotOnCurve } else { Fault::NotCanonical }
+    let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+    let (x, y) = bytes.split_at(bytes.len() / 2);
+    match bytes.chunks(48).all(|coordinate| coordinate < MODULUS.as_slice()) {
+        false => Fault::NotCanonical,
+        true if is_zero(x) && !is_zero(y) => Fault::NotInSubgroup,
+        true => Fault::NotOnCurve,
+    }
 }
 
 /// Decodes a row of points on the caller's rayon pool.
@@ -152,8 +178,8 @@ pub(crate) fn check_all<P: Point>(bytes: &[u8]) -> Result<(), (usize, Fault)> {
 }
 
 fn first_fault<P: Point>(bytes: &[u8], from: usize) -> Option<(usize, Fault)> {
-    let points = bytes.chunks_exact(P::BYTES).enumerate().skip(from);
-    points.filter_map(|(index, point)| Some((index, P::decode(point).err()?))).next()
+    let mut points = bytes.chunks_exact(P::BYTES).enumerate().skip(from);
+    points.find_map(|(index, point)| Some((index, P::decode(point).err()?)))
 }
 
 /// Names the fault of a group that has one.
@@ -162,9 +188,15 @@ fn fault_at_or_after<P: Point>(bytes: &[u8], from: usize) -> (usize, Fault) {
 }
 
 fn decode_group<P: Point>(bytes: &[u8]) -> Result<[P; GROUP], Fault> {
+    if let Some(points) = P::decode_group(bytes) {
+        return Ok(points);
+    }
     let mut points = [P::identity(); GROUP];
     for (point, bytes) in points.iter_mut().zip(bytes.chunks_exact(P::BYTES)) {
         *point = P::decode(bytes)?;
     }
     Ok(points)
 }
+
+#[cfg(test)]
+mod tests;
