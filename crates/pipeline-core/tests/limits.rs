@@ -191,6 +191,11 @@ fn what_cannot_be_read_is_noted() {
     assert_eq!(limits.budget(), Some(190 * GIB));
     let notes = limits.notes().join("\n");
     assert_eq!(limits.notes().len(), 3, "{notes}");
+    let json: serde_json::Value = serde_json::from_str(&limits.to_json()).expect("valid JSON");
+    assert_eq!(
+        (json["budget_bytes"].as_u64(), json["bounds"][0]["tightest"].as_bool()),
+        (limits.budget(), Some(true))
+    );
     assert!(notes.contains("a/memory.max: ") && notes.contains("memory.high: `lots`"), "{notes}");
 }
 

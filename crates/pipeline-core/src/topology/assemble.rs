@@ -1,9 +1,9 @@
 //! From what a source said to a topology that keeps its promises.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{LOCAL, Node, REMOTE, Source, Topology};
-use crate::system::{Probe, show_list};
+use crate::system::{Probe, parse_list, show_list};
 
 /// A node as a source described it.
 #[derive(Debug)]
@@ -39,15 +39,42 @@ pub(super) fn assemble(probe: &mut Probe<'_>, mut raw: Vec<RawNode>, source: Sou
         }
     }
     let ids: Vec<u16> = raw.iter().map(|node| node.id).collect();
+    let siblings = if source == Source::Fake { BTreeMap::new() } else { first_siblings(probe, &raw) };
     let nodes = raw.into_iter().map(|node| {
         let distance = |&to: &u16| {
             let told = node.distances.iter().find(|(id, _)| *id == to).map(|(_, distance)| *distance);
             told.unwrap_or(if to == node.id { LOCAL } else { REMOTE })
         };
         let distances = ids.iter().map(distance).collect();
-        Node { id: node.id, cpus: node.cpus, distances, memory: node.memory }
+        let (by_core, cores) = by_core(&node.cpus, &siblings);
+        Node { id: node.id, cpus: node.cpus, by_core, cores, distances, memory: node.memory }
     });
     Topology { nodes: nodes.collect(), source, pins, notes: std::mem::take(&mut probe.notes) }
+}
+
+/// The lowest thread of each CPU's core, as `/sys` tells.
+fn first_siblings(probe: &mut Probe<'_>, nodes: &[RawNode]) -> BTreeMap<usize, usize> {
+    let cpus = nodes.iter().flat_map(|node| node.cpus.iter().copied());
+    let first = |cpu| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        Some((cpu, *probe.parse(&path, parse_list)?.first()?))
+    };
+    cpus.filter_map(first).collect()
+}
+
+/// The CPUs in rounds, each with one thread of every core that has one left; and how many cores there are.
+fn by_core(cpus: &[usize], siblings: &BTreeMap<usize, usize>) -> (Vec<usize>, usize) {
+    let mut threads = BTreeMap::<usize, usize>::new();
+    let mut rounds: Vec<_> = cpus
+        .iter()
+        .map(|&cpu| {
+            let round = threads.entry(siblings.get(&cpu).copied().unwrap_or(cpu)).or_default();
+            *round += 1;
+            (*round, cpu)
+        })
+        .collect();
+    rounds.sort_unstable();
+    (rounds.into_iter().map(|(_, cpu)| cpu).collect(), threads.len())
 }
 
 /// Takes from every node the CPUs that may not be used or that an earlier node has. CPUs that

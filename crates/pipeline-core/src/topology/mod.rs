@@ -37,6 +37,8 @@ pub struct Topology {
 pub struct Node {
     id: u16,
     cpus: Vec<usize>,
+    by_core: Vec<usize>,
+    cores: usize,
     distances: Vec<u32>,
     memory: Option<u64>,
 }
@@ -166,6 +168,17 @@ impl Node {
     /// The CPUs of the node that this process may use, rising; empty on a node that is memory alone.
     pub fn cpus(&self) -> &[usize] {
         &self.cpus
+    }
+
+    /// The same CPUs, one of each core before the second of any: who uses some of them takes these
+    /// from the front.
+    pub fn by_core(&self) -> &[usize] {
+        &self.by_core
+    }
+
+    /// How many cores the CPUs are threads of; as many as CPUs where nothing says.
+    pub fn cores(&self) -> usize {
+        self.cores
     }
 
     /// The distance to each of [`Topology::nodes`], in ACPI's units: 10 is local.

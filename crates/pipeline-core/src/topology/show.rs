@@ -32,6 +32,9 @@ impl fmt::Display for Topology {
         )?;
         for node in &self.nodes {
             write!(f, "  node {}: CPUs {}", node.id, show_list(&node.cpus))?;
+            if node.cores < node.cpus.len() {
+                write!(f, " on {} cores", node.cores)?;
+            }
             match node.memory {
                 Some(bytes) => write!(f, ", memory {}", format_bytes(bytes))?,
                 None => write!(f, ", memory unknown")?,
@@ -46,15 +49,16 @@ impl fmt::Display for Topology {
 
 impl Topology {
     /// One JSON object: `source`, `pins`, `nodes` (`id`, `cpus` as an array and `cpu_list` as
-    /// ranges, `memory_bytes` or null, `distances`) and `notes`.
+    /// ranges, `cores`, `memory_bytes` or null, `distances`) and `notes`.
     pub fn to_json(&self) -> String {
         let nodes = self.nodes.iter().map(|node| {
             let memory = node.memory.map_or("null".into(), |bytes| bytes.to_string());
             format!(
-                r#"{{"id":{},"cpus":{:?},"cpu_list":"{}","memory_bytes":{memory},"distances":{:?}}}"#,
+                r#"{{"id":{},"cpus":{:?},"cpu_list":"{}","cores":{},"memory_bytes":{memory},"distances":{:?}}}"#,
                 node.id,
                 node.cpus,
                 show_list(&node.cpus),
+                node.cores,
                 node.distances,
             )
         });
