@@ -191,3 +191,8 @@ impl Node {
         self.memory
     }
 }
+
+/// The guide's examples, which are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/placement.md")]
+struct Guide;
