@@ -160,8 +160,8 @@ impl Draft {
     /// The payload of lotus JSON, an encoding of its own.
     fn phase1_out(&mut self, json: &mut Json<'_>, layers: &mut Layers) -> Result<(), Fault> {
         let outer = layers.0.len();
-        layers.push(Layer::Base64);
         let decoder = DecoderReader::new(json.string()?, &STANDARD);
+        layers.push(Layer::Base64);
         self.read(Window::new(decoder), layers).map_err(Fault::rooted)?;
         self.payload = layers.0.split_off(outer);
         json.close_string()

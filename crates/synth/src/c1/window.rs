@@ -53,6 +53,18 @@ impl<'a> Window<'a> {
         self.at += 1;
     }
 
+    /// The bytes that are in the buffer already, which stay.
+    #[inline]
+    pub(super) fn ahead(&self) -> &[u8] {
+        &self.buffer[self.at..self.end]
+    }
+
+    /// Passes bytes that are [`ahead`](Self::ahead).
+    #[inline]
+    pub(super) fn pass_many(&mut self, n: usize) {
+        self.at = (self.at + n).min(self.end);
+    }
+
     /// The next `out.len()` bytes.
     pub(super) fn take(&mut self, out: &mut [u8]) -> Result<(), Fault> {
         let mut done = 0;
