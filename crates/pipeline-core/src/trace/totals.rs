@@ -109,7 +109,7 @@ impl Trace {
                 }
                 writeln!(f)?;
             }
-            for peak in &self.peaks {
+            for peak in self.peaks.iter().filter(|peak| peak.used > 0 || peak.budget > 0) {
                 let (used, budget) = (format_bytes(peak.used), format_bytes(peak.budget));
                 writeln!(f, "peak of {}: {used} of {budget}", peak.ledger)?;
             }
