@@ -13,7 +13,9 @@ use crate::c1::C1Error;
 /// SHA-256, with the two highest bits cleared so that it is a field element.
 pub(crate) fn sha256_node(parts: &[&[u8]]) -> Node {
     let mut sha = Sha256::new();
-    parts.iter().for_each(|part| sha.update(part));
+    for part in parts {
+        sha.update(part);
+    }
     let mut node: Node = sha.finalize().into();
     node[31] &= 0x3f;
     node

@@ -1,4 +1,5 @@
 //! C1s in all encodings, held against upstream's serde.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::io::Write;
 

@@ -1,4 +1,5 @@
 //! What reading a C1 takes, measured in a process that does nothing else.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use std::io::{Seek, Write};
 use std::process::{Command, Stdio};

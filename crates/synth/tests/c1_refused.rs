@@ -1,4 +1,5 @@
 //! C1s that are wrong: each kind of fault, and where it is said to be.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use std::io::{self, Read, Write};
 

@@ -59,10 +59,11 @@ impl Reader for Bincode<'_> {
     fn unit(&mut self, names: Names) -> Result<usize, Fault> {
         let offset = self.offset();
         let tag = self.u32()?;
-        match (tag as usize) < names.len() {
-            true => Ok(tag as usize),
-            false => Err(Fault::at(offset, Problem::Name { found: format!("variant {tag}"), known: names })),
+        if tag as usize >= names.len() {
+            let found = format!("variant {tag}");
+            return Err(Fault::at(offset, Problem::Name { found, known: names }));
         }
+        Ok(tag as usize)
     }
 
     fn u64(&mut self) -> Result<u64, Fault> {

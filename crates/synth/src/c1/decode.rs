@@ -250,16 +250,15 @@ fn sniff(start: &[u8]) -> Sniffed {
         _ => {}
     }
     match start {
-        [0x1f, 0x8b, ..] => Sniffed::Gzip,
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Sniffed::Zstd,
-        _ => match sniff_bincode(start) {
-            Some(encoding) => Sniffed::Bincode(encoding),
-            None => {
-                let start = start[..start.len().min(16)].escape_ascii();
-                Sniffed::Other(Problem::Unknown { start: format!("\"{start}\"") })
-            }
-        },
+        [0x1f, 0x8b, ..] => return Sniffed::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => return Sniffed::Zstd,
+        _ => {}
     }
+    if let Some(encoding) = sniff_bincode(start) {
+        return Sniffed::Bincode(encoding);
+    }
+    let start = start[..start.len().min(16)].escape_ascii();
+    Sniffed::Other(Problem::Unknown { start: format!("\"{start}\"") })
 }
 
 /// Both structs start with small numbers. That of filecoin-proofs: the

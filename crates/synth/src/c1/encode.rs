@@ -27,21 +27,18 @@ pub fn encode(c1: &C1, encoding: Encoding, out: impl Write) -> Result<(), C1Erro
         bincode::ErrorKind::Io(e) => C1Error::Write(e),
         e => C1Error::Write(std::io::Error::other(e)),
     };
+    let api = || ApiPhase1::of(c1, shape, encoding);
     match encoding {
-        Encoding::ProofsJson => serde_json::to_writer(&mut out, &Proofs::of(c1, shape)).map_err(json)?,
-        Encoding::ApiJson => serde_json::to_writer(&mut out, &Api::of(c1, shape, encoding)?).map_err(json)?,
-        Encoding::LotusJson => lotus(c1, &Api::of(c1, shape, encoding)?, &mut out)?,
-        Encoding::ProofsBincode => {
-            bincode::serialize_into(&mut out, &Proofs::of(c1, shape)).map_err(bincode)?
-        }
-        Encoding::ApiBincode => {
-            bincode::serialize_into(&mut out, &Api::of(c1, shape, encoding)?).map_err(bincode)?;
-        }
-    }
+        Encoding::ProofsJson => serde_json::to_writer(&mut out, &Phase1::of(c1, shape)).map_err(json),
+        Encoding::ApiJson => serde_json::to_writer(&mut out, &api()?).map_err(json),
+        Encoding::LotusJson => lotus(c1, &api()?, &mut out),
+        Encoding::ProofsBincode => bincode::serialize_into(&mut out, &Phase1::of(c1, shape)).map_err(bincode),
+        Encoding::ApiBincode => bincode::serialize_into(&mut out, &api()?).map_err(bincode),
+    }?;
     out.flush().map_err(C1Error::Write)
 }
 
-fn lotus(c1: &C1, api: &Api<'_>, out: &mut impl Write) -> Result<(), C1Error> {
+fn lotus(c1: &C1, api: &ApiPhase1<'_>, out: &mut impl Write) -> Result<(), C1Error> {
     let Some(number) = c1.sector_number else {
         let (encoding, missing) = (Encoding::LotusJson, "a sector number");
         return Err(C1Error::Unencodable { encoding, missing });
@@ -59,7 +56,7 @@ fn lotus(c1: &C1, api: &Api<'_>, out: &mut impl Write) -> Result<(), C1Error> {
 
 /// `filecoin_proofs::SealCommitPhase1Output`.
 #[derive(Serialize)]
-struct Proofs<'a> {
+struct Phase1<'a> {
     vanilla_proofs: Vec<Vec<Challenge<'a>>>,
     comm_r: Node,
     comm_d: Node,
@@ -70,7 +67,7 @@ struct Proofs<'a> {
 
 /// `filecoin_proofs_api::seal::SealCommitPhase1Output`.
 #[derive(Serialize)]
-struct Api<'a> {
+struct ApiPhase1<'a> {
     registered_proof: SealProof,
     vanilla_proofs: Tagged<'a>,
     comm_r: Node,
@@ -158,14 +155,14 @@ struct Level<'a> {
     index: u64,
 }
 
-impl<'a> Proofs<'a> {
+impl<'a> Phase1<'a> {
     fn of(c1: &'a C1, shape: SectorShape) -> Self {
         let C1 { comm_r, comm_d, replica_id, seed, ticket, .. } = *c1;
         Self { vanilla_proofs: vanilla_proofs(c1, shape), comm_r, comm_d, replica_id, seed, ticket }
     }
 }
 
-impl<'a> Api<'a> {
+impl<'a> ApiPhase1<'a> {
     fn of(c1: &'a C1, shape: SectorShape, encoding: Encoding) -> Result<Self, C1Error> {
         let lacks = |missing| C1Error::Unencodable { encoding, missing };
         let tag = size_index(shape).ok_or(lacks("a published sector size"))?;

@@ -255,10 +255,10 @@ impl fmt::Display for Path {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.0.is_empty() {
-            true => f.write_str("C1")?,
-            false => write!(f, "{}", self.path)?,
+        if self.path.0.is_empty() {
+            f.write_str("C1")?;
         }
+        write!(f, "{}", self.path)?;
         match self.offset {
             Some(offset) => write!(f, " (byte {offset} of the {})", self.layers),
             None if self.layers.is_empty() => Ok(()),

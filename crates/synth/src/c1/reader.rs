@@ -49,10 +49,10 @@ pub(super) trait Reader: Sized {
     fn node(&mut self) -> Result<Node, Fault> {
         let offset = self.offset();
         let value = self.bytes()?;
-        match is_canonical(value) {
-            true => Ok(value),
-            false => Err(Fault::at(offset, Problem::NotCanonical { value })),
+        if !is_canonical(value) {
+            return Err(Fault::at(offset, Problem::NotCanonical { value }));
         }
+        Ok(value)
     }
 }
 
