@@ -11,7 +11,7 @@ work=$PWD/target/rival
 params=$work/params
 mkdir -p "$work"
 cargo build --release --locked --package cuzk-cli
-cargo build --release --locked --manifest-path benches/rivals/Cargo.toml --bins
+cargo build --release --locked --manifest-path benches/rivals/Cargo.toml --bins --features c2
 cuzk=${CARGO_TARGET_DIR:-target}/release/cuzk
 rivals=${CARGO_TARGET_DIR:-benches/rivals/target}/release
 

@@ -118,7 +118,7 @@ fn deny() -> Result<()> {
 
 fn rivals() -> Result<()> {
     component("clippy", "rustup component add clippy")?;
-    Cargo::new("clippy --all-targets --locked --manifest-path benches/rivals/Cargo.toml -- -D warnings").run()
+    Cargo::new("clippy --all-targets --all-features --locked --manifest-path benches/rivals/Cargo.toml -- -D warnings").run()
 }
 
 /// Says how to get a cargo command that is not there.

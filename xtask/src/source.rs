@@ -125,13 +125,14 @@ mod tests {
     fn code_comments_and_literals_are_told_apart() {
         let source = r##"let s = "unsafe \" //"; // unsafe é
 /* a /* nested */ unsafe */ fn f<'a>(c: char) { g('"', '\'', 'é', r#"un"safe"#, b"unsafe") }
-let r#type = br"unsafe"; unsafe {}"##;
+let r#type = br#"a " unsafe"#;
+unsafe {}"##;
         let Split { code, comments } = split(source);
-        assert_eq!(lines_with_word(&code, "unsafe"), [3]);
+        assert_eq!(lines_with_word(&code, "unsafe"), [4]);
         assert_eq!(lines_with_word(&comments, "unsafe"), [1, 2]);
         assert!(code.contains("fn f<'a>(c: char) { g("));
         assert!(code.contains("let r#type ="));
-        assert_eq!((code.len(), code.lines().count()), (source.len(), 3));
+        assert_eq!((code.len(), code.lines().count()), (source.len(), 4));
     }
 
     #[test]
