@@ -107,6 +107,8 @@ pub struct StageRun {
     pub label: Arc<str>,
     /// The stage's name.
     pub name: Arc<str>,
+    /// The part of the work that it belongs to, as a proof's partition.
+    pub part: Option<u32>,
     /// The stage's index in its graph, in the builder's order.
     pub index: usize,
     /// Where it runs.

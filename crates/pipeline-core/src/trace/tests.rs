@@ -41,6 +41,7 @@ impl Clock {
             job,
             label: "a \"label\"\\\n".into(),
             name: name.into(),
+            part: None,
             index,
             place,
             lane,

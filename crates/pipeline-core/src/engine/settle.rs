@@ -1,0 +1,274 @@
+//! What comes back: stages that are done, loads, runs that are over.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tracing::warn;
+
+use super::admit::{Charge, Coin, Purse, Sums};
+use super::job::{State, Submission, take_coins};
+use super::residency::{self, Entry, EntryId};
+use super::schedule::{Scheduler, Swept};
+use super::sweep::Sweep;
+use super::work::{Done, Output};
+use crate::options::Rank;
+use crate::{End, Event, Footprint, RunError};
+
+/// An output that weighs more than it was declared to.
+struct Excess {
+    slot: usize,
+    output: usize,
+    declared: Footprint,
+    actual: Footprint,
+}
+
+impl Scheduler {
+    /// Books what a stage gave back and what it left.
+    pub(super) fn settle(&mut self, id: u64, stage: usize, done: Done) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let state = std::mem::replace(&mut job.stages[stage].state, State::Done);
+        let State::Running { purse, seat, node, charge, in_place } = state else {
+            unreachable!("only a running stage is done")
+        };
+        self.flight.arrive(seat, node);
+        job.running -= 1;
+        let dag = job.dag.clone();
+        let (mut owned, mut back) = (Vec::new(), Vec::new());
+        for &slot in &dag.node(stage).inputs {
+            let coins = job.taken(slot);
+            if dag.slots[slot].share.is_none() { owned.extend(coins) } else { back.extend(coins) }
+        }
+        let mut paid = charge.bytes;
+        let mut excesses = Vec::new();
+        match done.outcome {
+            Ok(Output::Weights(weights)) => {
+                let node = dag.node(stage);
+                let mut in_place = in_place;
+                for (output, actual) in weights.into_iter().enumerate() {
+                    let (slot, declared) = (node.first_output + output, node.cost.outputs[output]);
+                    // What is lighter than declared gives the difference back.
+                    let held = actual.min(declared);
+                    let kept = std::mem::take(&mut in_place).min(held);
+                    let rest = held.beyond(kept);
+                    paid -= rest;
+                    job.coins[slot] = take_coins(&mut owned, kept);
+                    job.coins[slot].push(Coin { purse, charge: Charge { bytes: rest, ..charge } });
+                    job.homes[slot] = Some(self.places.node_of(done.place));
+                    if !actual.fits(declared) {
+                        excesses.push(Excess { slot, output, declared, actual });
+                    }
+                }
+                job.done(stage);
+            }
+            Ok(Output::Resident(..)) => unreachable!("a stage of a run loads nothing"),
+            Err(error) => job.fail(error),
+        }
+        self.release_needs(id, stage);
+        back.extend(owned);
+        back.push(Coin { purse, charge: Charge { bytes: paid, ..charge } });
+        for coin in back {
+            self.books.refund(coin);
+        }
+        for excess in excesses {
+            self.settle_excess(id, stage, done.place, &excess);
+        }
+    }
+
+    /// What `stage` read is in use by one stage less.
+    fn release_needs(&mut self, id: u64, stage: usize) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let needs: Vec<_> = job.needs_of(stage).collect();
+        for need in needs {
+            let need = &mut job.needs[need];
+            need.left -= 1;
+            let Some(entry) = need.entry else { continue };
+            self.residency.get_mut(entry).readers -= 1;
+            self.residency.touch(entry);
+            if need.left == 0 {
+                self.residency.unwant(entry);
+            }
+        }
+    }
+
+    /// Pays for what an output weighs beyond its declaration, or ends the run
+    /// where there is no room for it: the books hold what is there.
+    fn settle_excess(&mut self, id: u64, stage: usize, place: usize, excess: &Excess) {
+        let Excess { slot, output, declared, actual } = *excess;
+        let coin = self.excess(place, declared, actual);
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let name = &job.dag.node(stage).name;
+        warn!(stage = %name, output, %declared, %actual, "an output outweighs its declared cost");
+        if let Some(coin) = coin {
+            job.coins[slot].push(coin);
+            return;
+        }
+        let place = self.places.place(place);
+        job.fail(RunError::Overweight { stage: (**name).into(), place, output, declared, actual });
+    }
+
+    /// Takes what `actual` has beyond `declared` from the surplus, if it is there.
+    fn excess(&mut self, place: usize, declared: Footprint, actual: Footprint) -> Option<Coin> {
+        let bytes = actual.beyond(declared);
+        let device = place.checked_sub(self.places.nodes.len());
+        if bytes.device > 0 && device.is_none() {
+            return None;
+        }
+        let charge = Charge::new(bytes, device);
+        let asked = self.sums(charge);
+        let room =
+            self.books.surplus_has(&asked, &self.held(Entry::held)) && self.books.lacking(&asked).is_none();
+        let coin = Coin { purse: Purse::Surplus, charge };
+        room.then(|| self.books.pay(coin)).map(|()| coin)
+    }
+
+    /// Books a load.
+    pub(super) fn settle_load(&mut self, id: EntryId, done: Done) {
+        let entry = self.residency.get_mut(id);
+        let state = std::mem::replace(&mut entry.state, residency::State::Leaving);
+        let residency::State::Loading { cancel, scratch, seat, node } = state else {
+            unreachable!("only what is loading is loaded")
+        };
+        let (declared, device) = (entry.declared.bytes, entry.device);
+        self.flight.arrive(seat, node);
+        self.books.refund(scratch);
+        let failure = match done.outcome {
+            Ok(Output::Resident(value, actual)) if actual.fits(declared) => {
+                let entry = self.residency.get_mut(id);
+                let lighter = declared.beyond(actual);
+                entry.charge = Charge::new(actual, device);
+                self.books.move_out(Charge::new(lighter, device));
+                let event = Event::Loaded {
+                    at: Instant::now(),
+                    key: entry.key.name.clone(),
+                    bytes: actual,
+                    took: done.took,
+                };
+                self.residency.arrived(id, value, done.took, self.places.node_of(done.place));
+                self.watch.tell(&event);
+                return;
+            }
+            Ok(Output::Resident(value, actual)) => {
+                let swept = Some(Swept::Resident(id));
+                let _ = self.sweeper.send(Sweep { what: Box::new(value), then: swept });
+                let stage = (*self.residency.get(id).key.name).into();
+                let place = self.places.place(done.place);
+                RunError::Overweight { stage, place, output: 0, declared, actual }
+            }
+            Ok(Output::Weights(_)) => unreachable!("a load makes a resident value"),
+            Err(error) => {
+                self.fail_needs(id, (!cancel.is_cancelled()).then_some(&error));
+                let charge = self.residency.gone(id);
+                self.books.move_out(charge);
+                return;
+            }
+        };
+        self.fail_needs(id, Some(&failure));
+    }
+
+    /// Ends the runs that wait for a value that could not be loaded.
+    fn fail_needs(&mut self, id: EntryId, error: Option<&RunError>) {
+        let Some(error) = error else { return };
+        for job in self.jobs.values_mut() {
+            if job.needs.iter().any(|need| need.entry == Some(id) && need.left > 0) {
+                job.fail(error.clone());
+            }
+        }
+    }
+
+    /// Ends the runs that are over: their values are dropped, or handed out.
+    pub(super) fn reap(&mut self) {
+        let over =
+            |job: &&super::job::Job| job.running == 0 && !job.sweeping && (job.stops() || job.left == 0);
+        let over: Vec<_> = self.jobs.values().filter(over).map(|job| job.rank.job).collect();
+        for id in over {
+            let Some(job) = self.jobs.get_mut(&id) else { continue };
+            if job.left == 0 && job.error.is_none() {
+                self.finish(id);
+            } else {
+                job.sweeping = true;
+                let what = Box::new((std::mem::take(&mut job.values), job.dag.clone()));
+                let _ = self.sweeper.send(Sweep { what, then: Some(Swept::Job(id)) });
+            }
+        }
+    }
+
+    /// Hands the value of a run to its owner.
+    fn finish(&mut self, id: u64) {
+        let Some(job) = self.remove(id) else { return };
+        let Some(value) = job.values.take(job.dag.output) else { unreachable!("the last stage made it") };
+        self.watch.tell(&Event::Finished { at: Instant::now(), job: id, end: End::Done });
+        let unwanted = job.reply.send(Ok(value)).err();
+        // The last reference to a graph is not dropped here either.
+        if unwanted.is_some() || Arc::strong_count(&job.dag) == 1 {
+            let what = Box::new((unwanted.map(|e| e.0.ok()), job.dag));
+            let _ = self.sweeper.send(Sweep { what, then: None });
+        }
+    }
+
+    /// Ends a run whose values have been dropped.
+    pub(super) fn bury(&mut self, id: u64) {
+        let Some(mut job) = self.remove(id) else { return };
+        let error = job.error.take().unwrap_or(RunError::Cancelled);
+        self.watch.tell(&Event::Finished { at: Instant::now(), job: id, end: error.end() });
+        let _ = job.reply.send(Err(error));
+    }
+
+    /// Takes a run out, with all that it paid and needs.
+    fn remove(&mut self, id: u64) -> Option<super::job::Job> {
+        let job = self.jobs.remove(&id)?;
+        self.order.remove(&job.rank);
+        self.ages.retain(|age| *age != id);
+        job.coins.iter().flatten().for_each(|coin| self.books.refund(*coin));
+        let needs = job.needs.iter().filter(|need| need.left > 0).filter_map(|need| need.entry);
+        needs.for_each(|entry| self.residency.unwant(entry));
+        let mut need = Sums::zero(self.places.devices.len());
+        self.jobs.values().for_each(|job| need.max(&job.room.floor));
+        self.books.need = need;
+        Some(job)
+    }
+
+    /// Sends a run away that never became active.
+    pub(super) fn refuse(&mut self, rank: Rank, submission: Submission, error: RunError) {
+        self.watch.tell(&Event::Finished { at: Instant::now(), job: rank.job, end: error.end() });
+        let Submission { dag, input, reply, .. } = submission;
+        let _ = reply.send(Err(error));
+        let _ = self.sweeper.send(Sweep { what: Box::new((input, dag)), then: None });
+    }
+
+    /// Sends away the waiting runs whose owners have gone.
+    pub(super) fn drop_cancelled(&mut self) {
+        let gone = |(rank, (s, _)): (&Rank, &(Submission, _))| s.cancel.is_cancelled().then_some(*rank);
+        let gone: Vec<_> = self.queue.iter().filter_map(gone).collect();
+        for rank in gone {
+            if let Some((submission, _)) = self.queue.remove(&rank) {
+                self.refuse(rank, submission, RunError::Cancelled);
+            }
+        }
+    }
+
+    /// Begins to let go of a resident value.
+    pub(super) fn evict(&mut self, id: EntryId) {
+        let Some(value) = self.residency.evict(id) else { return };
+        let entry = self.residency.get(id);
+        let (key, bytes) = (entry.key.name.clone(), entry.charge.bytes);
+        let _ = self.sweeper.send(Sweep { what: Box::new(value), then: Some(Swept::Resident(id)) });
+        self.watch.tell(&Event::Evicted { at: Instant::now(), key, bytes });
+    }
+
+    /// Why a stage that nothing runs beside can still not start.
+    pub(super) fn kept(&self, stage: &str, needed: Footprint) -> RunError {
+        let ready = self.residency.iter().filter(|(_, entry)| entry.ready().is_some());
+        let kept = ready.fold(Footprint::ZERO, |sum, (_, entry)| sum + entry.charge.bytes);
+        RunError::Kept { stage: stage.into(), needed, kept }
+    }
+}
+
+impl RunError {
+    /// What an observer is told.
+    pub(super) fn end(&self) -> End {
+        match self {
+            Self::Cancelled | Self::Shutdown => End::Cancelled,
+            error => End::Failed(error.kind()),
+        }
+    }
+}
