@@ -64,7 +64,8 @@ impl Map {
         match text.first() {
             Some(b'<') => Err(SrsError::Html { path, size }),
             Some(0x20..=0x7e) if text.iter().all(|b| matches!(b, b'\t' | b'\n' | b'\r' | 0x20..=0x7e)) => {
-                let start = String::from_utf8_lossy(text).escape_debug().to_string();
+                let start =
+                    text.iter().map(|b| if b.is_ascii_control() { ' ' } else { char::from(*b) }).collect();
                 Err(SrsError::Text { path, size, start })
             }
             _ => Ok(()),

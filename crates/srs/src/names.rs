@@ -26,7 +26,7 @@ pub struct ParameterSet {
 impl ParameterSet {
     /// The names that the ecosystem uses: `v28-` and the circuit's stem, as
     /// `stacked-proof-of-replication-<tree>-sha256_hasher-<hex>` (storage-proofs-core,
-    /// `parameter_cache.rs`).
+    /// `parameter_cache.rs`). A stem may have the version in front already.
     ///
     /// # Errors
     /// [`SrsError::Name`] for a stem that is not letters, digits, `-`, `_`.
@@ -43,6 +43,7 @@ impl ParameterSet {
     }
 
     fn new(prefix: &str, stem: &str) -> Result<Self, SrsError> {
+        let stem = stem.strip_prefix(VERSION).and_then(|rest| rest.strip_prefix('-')).unwrap_or(stem);
         let plain = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
         if stem.is_empty() || stem.len() > 200 || !stem.bytes().all(plain) {
             return Err(SrsError::Name { stem: stem.chars().take(200).collect() });
@@ -229,5 +230,90 @@ impl Published {
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
         let (before, id) = stem.rsplit_once('-')?;
         PUBLISHED.iter().find(|known| before.starts_with(known.prefix) && id.starts_with(known.id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POREP_32GIB: &str = "stacked-proof-of-replication-merkletree-poseidon_hasher-8-8-0-sha256_hasher-\
+                               82a357d2f2ca81dc61bb45f4a762807aedee1b0a53fd6c4e77b46a01bfef7820";
+
+    #[test]
+    fn names_are_those_of_the_ecosystem() {
+        let official = ParameterSet::official(POREP_32GIB).unwrap();
+        assert_eq!(official.params(), format!("v28-{POREP_32GIB}.params"));
+        assert_eq!(official.vk(), format!("v28-{POREP_32GIB}.vk"));
+        assert_eq!(official.meta(), format!("v28-{POREP_32GIB}.meta"));
+        assert_eq!(ParameterSet::official(&format!("v28-{POREP_32GIB}")).unwrap(), official);
+        let test = ParameterSet::insecure_test(&format!("v28-{POREP_32GIB}")).unwrap();
+        assert_eq!(test.params(), format!("insecure-test-{POREP_32GIB}.params"));
+        for bad in ["", "a/b", "..", "a b", "a\0", "ä", &"x".repeat(201)] {
+            assert!(matches!(ParameterSet::official(bad), Err(SrsError::Name { .. })), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn kinds_follow_from_names() {
+        let kind = |name: &str| FileKind::of(name);
+        assert_eq!(kind("v28-x.params"), Some((FileKind::Params, false)));
+        assert_eq!(kind("insecure-test-x.params"), Some((FileKind::Params, true)));
+        assert_eq!(kind("insecure-test-x.vk"), Some((FileKind::VerifyingKey, true)));
+        assert_eq!(kind("v28-x.meta"), Some((FileKind::Meta, false)));
+        assert_eq!(kind("v28-fil-inner-product-v1.srs"), Some((FileKind::InnerProduct, false)));
+        assert_eq!(kind("v27-x.params"), Some((FileKind::OtherVersion, false)));
+        assert_eq!(kind("fetch.lock"), Some((FileKind::Lock, false)));
+        assert_eq!(kind(&format!("{PARTIAL_PREFIX}1")), Some((FileKind::Partial, false)));
+        for other in ["x.params", "v28-x.pce", "v28.params", "vx-x.params", "README", "v28-x"] {
+            assert_eq!(kind(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn an_option_wins_over_the_environment_and_that_over_the_default() {
+        let resolve = |option: Option<&str>, environment: Option<&str>| {
+            let folder = Folder::resolve(option.map(Into::into), environment.map(Into::into));
+            (folder.path.display().to_string(), folder.origin)
+        };
+        assert_eq!(resolve(Some("/a"), Some("/b")), ("/a".into(), Origin::Explicit));
+        assert_eq!(resolve(None, Some("/b")), ("/b".into(), Origin::Environment));
+        assert_eq!(resolve(None, Some("")), (DEFAULT_FOLDER.into(), Origin::Default));
+        assert_eq!(resolve(None, None), (DEFAULT_FOLDER.into(), Origin::Default));
+        assert_eq!(Folder::resolve(None, Some("/b".into())).to_string(), "/b (FIL_PROOFS_PARAMETER_CACHE)");
+        let tests = |option: Option<&str>| Folder::for_tests(option.map(Into::into), Path::new("/d"));
+        assert_eq!(tests(None).path, Path::new("/d/cuzk-test-parameters"));
+        assert_eq!(tests(Some("/o")).path, Path::new("/o"));
+    }
+
+    #[test]
+    fn published_sets_are_known_by_name() {
+        let known = Published::of(&format!("v28-{POREP_32GIB}.params")).unwrap();
+        assert_eq!((known.title, known.vk_bytes), ("PoRep 32GiB", Some(32_356)));
+        // A different circuit with the same identifier.
+        let update = "merkletree-poseidon_hasher-8-8-0-3b7f44a9362e3985369454947bc94022e118211e49fd672d52bec1cbfd599d18";
+        assert!(Published::of(&format!("v28-empty-sector-update-{update}.vk")).is_some());
+        assert_eq!(Published::of(&format!("v28-empty-sector-update-poseidon-{update}.vk")), None);
+        assert_eq!(Published::of(&format!("insecure-test-{POREP_32GIB}.params")), None);
+        assert_eq!(Published::of(&format!("v27-{POREP_32GIB}.params")), None);
+    }
+
+    /// The table's sizes, from the counts of the circuits.
+    #[test]
+    fn published_sizes_follow_from_the_circuits() {
+        let size = |inputs: usize, log_domain: u32, aux, a_aux: usize, b_aux: usize| {
+            let (h, a, b) = ((1 << log_domain) - 1, inputs + a_aux, 1 + b_aux);
+            let layout = crate::Layout::new(&cuzk_values::QueryLengths { inputs, h, l: aux, a, b });
+            (Some(layout.file_bytes()), Some(layout.vk_bytes()))
+        };
+        let known = |title| {
+            let set = PUBLISHED.iter().find(|set| set.title == title).unwrap();
+            (set.params_bytes, set.vk_bytes)
+        };
+        assert_eq!(known("PoRep 2KiB"), size(40, 22, 2_685_673, 2_674_908, 685_521));
+        assert_eq!(known("PoRep 32GiB"), size(328, 27, 130_169_893, 129_753_292, 33_112_281));
+        assert_eq!(known("WindowPoSt 32GiB"), size(25_840, 27, 126_902_376, 96_179_805, 91_925_766));
+        assert_eq!(known("WinningPoSt 32GiB"), size(133, 19, 375_210, 284_196, 272_184));
+        assert_eq!(known("SnapDeals 32GiB"), size(5, 27, 80_978_488, 80_743_581, 20_983_607));
     }
 }

@@ -1,4 +1,5 @@
 //! Parameters that this crate makes, held against bellperson's and the definition.
+#![allow(clippy::unwrap_used, reason = "only tests are here")]
 
 mod common;
 

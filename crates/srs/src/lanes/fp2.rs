@@ -13,8 +13,8 @@ impl<F: Coordinate> Coordinate for Fp2<F> {
     const LANES: usize = F::LANES;
     type Packed = Fp2<F::Packed>;
 
-    fn gather(lane: impl Fn(usize) -> Self::Packed) -> Self {
-        Self { c0: F::gather(|i| lane(i).c0), c1: F::gather(|i| lane(i).c1) }
+    fn gather<'a>(lane: impl Fn(usize) -> &'a Self::Packed) -> Self {
+        Self { c0: F::gather(|i| &lane(i).c0), c1: F::gather(|i| &lane(i).c1) }
     }
 
     fn lanes(&self) -> impl Iterator<Item = Self::Packed> {

@@ -123,8 +123,8 @@ impl Coordinate for Fp8 {
     type Packed = Limbs;
 
     #[inline]
-    fn gather(lane: impl Fn(usize) -> Limbs) -> Self {
-        let rows = std::array::from_fn(|i| cast(lane(i)));
+    fn gather<'a>(lane: impl Fn(usize) -> &'a Limbs) -> Self {
+        let rows = std::array::from_fn(|i| cast(*lane(i)));
         // SAFETY: limbs come from an `Fp8`.
         Self(unsafe { transpose(&rows) })
     }

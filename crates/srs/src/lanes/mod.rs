@@ -19,10 +19,10 @@ pub(crate) trait Coordinate: Copy + Send + Sync {
     /// How many elements.
     const LANES: usize;
     /// One of them at rest.
-    type Packed: Copy + Send + Sync;
+    type Packed: Copy + Send + Sync + 'static;
 
     /// An element for each lane.
-    fn gather(lane: impl Fn(usize) -> Self::Packed) -> Self;
+    fn gather<'a>(lane: impl Fn(usize) -> &'a Self::Packed) -> Self;
     /// The elements at rest, lane by lane.
     fn lanes(&self) -> impl Iterator<Item = Self::Packed>;
     fn add(&self, other: &Self) -> Self;
@@ -35,13 +35,13 @@ pub(crate) trait Coordinate: Copy + Send + Sync {
     fn invert(&self) -> Option<Self>;
 }
 
-impl<F: Field> Coordinate for F {
+impl<F: Field + 'static> Coordinate for F {
     const LANES: usize = 1;
     type Packed = F;
 
     #[inline]
-    fn gather(lane: impl Fn(usize) -> F) -> Self {
-        lane(0)
+    fn gather<'a>(lane: impl Fn(usize) -> &'a F) -> Self {
+        *lane(0)
     }
     #[inline]
     fn lanes(&self) -> impl Iterator<Item = F> {
@@ -84,9 +84,8 @@ impl<F> Xy<F> {
     pub(crate) fn gather<'a>(lane: impl Fn(usize) -> &'a Xy<F::Packed>) -> Self
     where
         F: Coordinate,
-        F::Packed: 'a,
     {
-        Self { x: F::gather(|i| lane(i).x), y: F::gather(|i| lane(i).y) }
+        Self { x: F::gather(|i| &lane(i).x), y: F::gather(|i| &lane(i).y) }
     }
 
     /// The points, lane by lane.
@@ -223,7 +222,7 @@ mod tests {
                 None => assert!(!invertible),
             }
             let rows: Vec<Limbs> = a8.lanes().collect();
-            check("gather", Fp8::gather(|i| rows[i]), &|i| a[i]);
+            check("gather", Fp8::gather(|i| &rows[i]), &|i| a[i]);
         }
     }
 

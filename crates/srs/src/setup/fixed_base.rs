@@ -172,10 +172,10 @@ impl<P, F: Coordinate, W: Fn(&Xy<F>, &mut [u8])> Table<P, F, W> {
                 .zip(&odd)
                 .for_each(|(digit, odd)| *digit = odd.digit(j * self.bits, self.bits, last));
             let lane = |vector: usize, lane: usize| digits[vector * F::LANES + lane];
-            let x = |vector| F::gather(|i| table[lane(vector, i).entry as usize].x);
+            let x = |vector| F::gather(|i| &table[lane(vector, i).entry as usize].x);
             let y = |vector| {
                 let negative = lanes::<F>(|i| lane(vector, i).negative);
-                F::gather(|i| table[lane(vector, i).entry as usize].y).negate_if(negative)
+                F::gather(|i| &table[lane(vector, i).entry as usize].y).negate_if(negative)
             };
             if j == 0 {
                 sums.extend((0..odd.len() / F::LANES).map(|vector| Xy { x: x(vector), y: y(vector) }));
