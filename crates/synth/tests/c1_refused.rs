@@ -3,6 +3,7 @@
 
 use std::io::{self, Read, Write};
 
+use cuzk_pipeline_core::ErrorKind;
 use cuzk_synth::c1::{self, C1Error, Encoding, Problem};
 use cuzk_synth::fixture;
 use cuzk_values::C1;
@@ -31,7 +32,9 @@ fn api() -> Value {
 }
 
 fn refusal(bytes: &[u8]) -> String {
-    c1::decode(bytes).expect_err("a C1 that is wrong").to_string()
+    let error = c1::decode(bytes).expect_err("a C1 that is wrong");
+    assert_eq!(error.kind(), ErrorKind::Input, "{error}");
+    error.to_string()
 }
 
 /// Applies `edit` at a JSON pointer; the error must start with `path` and contain `why`.
@@ -310,10 +313,9 @@ fn values_of_another_type_are_named() {
     refused(top(), "", field("vanilla_proofs"), "C1", "neither `vanilla_proofs` nor `Phase1Out`");
     let twice = String::from_utf8(serde_json::to_vec(&top()).unwrap()).unwrap();
     let twice = twice.replacen("\"index\":", "\"index\":0,\"index\":", 1);
-    assert!(
-        refusal(twice.as_bytes()).contains("hashes[0].index: is there twice")
-            || refusal(twice.as_bytes()).contains("index (byte")
-    );
+    let path = "vanilla_proofs[0][0].comm_d_proofs.data.Single.path.path[0].index (byte ";
+    let error = refusal(twice.as_bytes());
+    assert!(error.starts_with(path) && error.ends_with("is there twice"), "{error}");
 }
 
 #[test]
@@ -436,6 +438,20 @@ fn nesting_is_limited() {
         zipped = zstd::encode_all(&zipped[..], 1).unwrap();
     }
     assert!(refusal(&zipped).contains("more than 5"), "{}", refusal(&zipped));
+}
+
+/// A source that fails is not the C1's fault.
+#[test]
+fn a_source_that_fails_is_told_from_a_wrong_c1() {
+    struct Failing;
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::from(io::ErrorKind::PermissionDenied))
+        }
+    }
+    let error = c1::decode(LOTUS_JSON[..100_000].chain(Failing)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Resource);
+    assert!(error.to_string().contains("permission denied"), "{error}");
 }
 
 /// 1 GiB of white space in 32 KiB.

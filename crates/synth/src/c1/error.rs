@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use cuzk_pipeline_core::ErrorKind;
+
 use super::encoding::Layers;
 
 /// A C1 that cannot be read, written or used.
@@ -42,6 +44,22 @@ pub enum C1Error {
 }
 
 impl C1Error {
+    /// Who must act: the sender of the C1, unless reading or writing itself failed.
+    pub fn kind(&self) -> ErrorKind {
+        use io::ErrorKind::{InvalidData, InvalidInput, Other};
+        match self {
+            // What decompresses says that its input is corrupt by these.
+            Self::Invalid { problem: Problem::Read(e), .. }
+                if !matches!(e.kind(), InvalidData | InvalidInput | Other) =>
+            {
+                ErrorKind::Resource
+            }
+            Self::Invalid { .. } | Self::SectorSize { .. } | Self::Unencodable { .. } => ErrorKind::Input,
+            Self::Write(_) => ErrorKind::Resource,
+            Self::Upstream(_) => ErrorKind::Bug,
+        }
+    }
+
     /// `storage-proofs` speaks in `anyhow`, which ends here.
     pub(crate) fn upstream(error: impl fmt::Display) -> Self {
         Self::Upstream(format!("{error:#}"))

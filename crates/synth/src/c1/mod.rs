@@ -19,6 +19,23 @@
 //!
 //! A fault names its path, as `vanilla_proofs[3][17].labeling_proofs[2].parents[36]`,
 //! the byte where it is known, and the values.
+//!
+//! ```
+//! use cuzk_synth::c1::{self, Encoding, Identity};
+//! use cuzk_synth::fixture;
+//!
+//! let mut file = Vec::new();
+//! c1::encode(&fixture::porep(2048, 1)?, Encoding::LotusJson, &mut file)?;
+//!
+//! let c1 = c1::decode(&file[..])?;
+//! assert_eq!((c1.partitions.len(), c1.layers()), (1, 2));
+//! let miner = Identity { prover_id: Some(c1::prover_id(1000)), ..Identity::default() };
+//! assert!(c1::check_identity(&c1, &miner)?);
+//!
+//! let error = c1::decode(&file[..1000]).unwrap_err().to_string();
+//! assert!(error.contains("of the filecoin-proofs-api JSON in base64 in lotus JSON): the input ends here"));
+//! # Ok::<(), c1::C1Error>(())
+//! ```
 
 mod bincode;
 mod check;
