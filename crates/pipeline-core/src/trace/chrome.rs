@@ -80,8 +80,9 @@ fn stage(span: &Span) -> String {
     };
     let (stage, label, place) = (json::string(&run.name), json::string(&run.label), pid(run.place));
     let (start, waited, bytes) = (micros(span.start), micros(run.waited), bytes(run.bytes));
+    let part = run.part.map(|part| format!(r#""part":{part},"#)).unwrap_or_default();
     format!(
-        r#"{{{phase},"name":{stage},"cat":"stage","pid":{place},"tid":{},"ts":{start},"args":{{"job":{},"label":{label},"index":{},"end":"{end}","waited_us":{waited},{bytes}}}}}"#,
+        r#"{{{phase},"name":{stage},"cat":"stage","pid":{place},"tid":{},"ts":{start},"args":{{"job":{},"label":{label},{part}"index":{},"end":"{end}","waited_us":{waited},{bytes}}}}}"#,
         run.lane + 1,
         run.job,
         run.index,
