@@ -38,6 +38,13 @@ pub(crate) fn metadata() -> Result<Value> {
     serde_json::from_slice(&out.stdout).context("the output of cargo metadata")
 }
 
+/// A folder for what is built with other flags than the rest.
+pub(crate) fn target_folder(name: &str) -> Result<String> {
+    let metadata = metadata()?;
+    let target = metadata["target_directory"].as_str().context("a target folder")?;
+    Ok(format!("{target}/{name}"))
+}
+
 /// A list in a JSON object, empty where there is none.
 pub(crate) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
