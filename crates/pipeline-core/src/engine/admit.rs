@@ -74,10 +74,6 @@ impl Sums {
         self.0.iter_mut().zip(&o.0).for_each(|(a, b)| *a = (*a).max(*b));
     }
 
-    pub(crate) fn fits(&self, room: &Self) -> bool {
-        self.0.iter().zip(&room.0).all(|(a, b)| a <= b)
-    }
-
     pub(crate) fn is_zero(&self) -> bool {
         self.0.iter().all(|bytes| *bytes == 0)
     }
@@ -94,25 +90,54 @@ impl Sums {
         self.0[DEVICES + index]
     }
 
-    /// Forgets what is asked of one device.
-    pub(crate) fn clear_device(&mut self, index: usize) {
-        self.0[DEVICES + index] = 0;
+    /// Forgets what is asked of other devices than these.
+    pub(crate) fn keep_devices(&mut self, devices: &[usize]) {
+        for (i, bytes) in self.0[DEVICES..].iter_mut().enumerate() {
+            if !devices.contains(&i) {
+                *bytes = 0;
+            }
+        }
+    }
+
+    /// Forgets what the reserve pays for.
+    pub(crate) fn surplus_part(mut self, from: Purses) -> Self {
+        for (i, bytes) in self.0.iter_mut().enumerate() {
+            if from.of(i) == Purse::Reserve {
+                *bytes = 0;
+            }
+        }
+        self
     }
 }
 
 /// Which part of the budget paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purse {
-    /// The part that lets the oldest run go on, alone if it must.
+    /// The part that lets the oldest run of a ledger go on, alone if it must.
     Reserve,
     /// All the rest.
     Surplus,
 }
 
+/// Who pays for host and pinned memory, and who for device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Purses {
+    pub(crate) host: Purse,
+    pub(crate) device: Purse,
+}
+
+impl Purses {
+    pub(crate) const SURPLUS: Self = Self { host: Purse::Surplus, device: Purse::Surplus };
+
+    fn of(self, ledger: usize) -> Purse {
+        if ledger < DEVICES { self.host } else { self.device }
+    }
+}
+
 /// Bytes that were paid for, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Coin {
-    pub(crate) purse: Purse,
+    pub(crate) from: Purses,
     pub(crate) charge: Charge,
 }
 
@@ -191,11 +216,17 @@ impl Books {
     }
 
     pub(crate) fn pay(&mut self, coin: Coin) {
-        self.purse(coin.purse).add(coin.charge);
+        for (i, bytes) in coin.charge.columns().into_iter().flatten() {
+            self.purse(coin.from.of(i)).0[i] += bytes;
+        }
     }
 
     pub(crate) fn refund(&mut self, coin: Coin) {
-        self.purse(coin.purse).sub(coin.charge);
+        for (i, bytes) in coin.charge.columns().into_iter().flatten() {
+            let held = &mut self.purse(coin.from.of(i)).0[i];
+            debug_assert!(*held >= bytes, "{bytes} do not come out of {held}");
+            *held = held.saturating_sub(bytes);
+        }
     }
 
     pub(crate) fn settle_in(&mut self, resident: Charge) {

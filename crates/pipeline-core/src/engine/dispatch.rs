@@ -4,213 +4,181 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::admit::{Charge, Coin, Purse, Sums};
+use super::admit::{Charge, Coin, Purse, Purses, Sums};
 use super::job::State;
 use super::places::{At, Places, Seat};
 use super::residency::{self, Entry, EntryId};
 use super::schedule::Scheduler;
 use super::work::{Task, TaskId};
-use crate::{CancelToken, Footprint, Placement, Priority};
-
-/// One look at all runs.
-struct Pass {
-    /// The run that has been active longest. It alone may use the reserve.
-    owner: Option<u64>,
-    /// The class of the first run that found no memory: those of lower classes
-    /// leave the surplus to it.
-    short: Option<Priority>,
-}
+use crate::{CancelToken, Footprint, Priority};
 
 /// A stage that wants to start.
+#[derive(Clone, Copy)]
 struct Bid {
     job: u64,
     stage: usize,
-    /// It is the owner's next stage in serial order.
+    /// It is the run's next stage in serial order, or loads what that reads.
     turn: bool,
 }
+
+/// What a stage asks for.
+struct Ask {
+    /// Bytes that it takes.
+    bytes: Sums,
+    /// Bytes that the surplus must have room for, if it pays.
+    surplus: Sums,
+    /// Resident values that the surplus holds already.
+    held: Sums,
+}
+
+/// The class of the first run that found no memory: those of lower classes
+/// leave the surplus to it.
+type Short = Option<Priority>;
 
 impl Scheduler {
     pub(super) fn dispatch(&mut self) {
         if self.flight.full(&self.places) {
             return;
         }
-        let mut pass = Pass { owner: self.owner(), short: None };
-        if std::mem::take(&mut self.owner_waits) {
-            self.offer_turn(&mut pass);
+        let mut short = None;
+        for id in std::mem::take(&mut self.waiting) {
+            self.offer_turn(id, &mut short);
         }
         let runs: Vec<_> = self.order.iter().map(|rank| rank.job).collect();
         for id in runs {
             let Some(job) = self.jobs.get(&id).filter(|job| !job.stops()) else { continue };
-            let turn = (pass.owner == Some(id)).then_some(job.turn);
+            let turn = job.turn;
             let ready: Vec<_> = job.ready.iter().copied().collect();
             for stage in ready {
-                self.offer(&Bid { job: id, stage, turn: turn == Some(stage) }, &mut pass);
+                self.offer(Bid { job: id, stage, turn: turn == stage }, &mut short);
             }
-            self.offer_loads(id, &mut pass);
+            self.offer_loads(id, &mut short);
         }
     }
 
-    /// Offers the owner's turn alone, before others take what it waits for.
-    fn offer_turn(&mut self, pass: &mut Pass) {
-        let Some(job) = pass.owner.and_then(|id| self.jobs.get(&id)) else { return };
-        if !job.stops() && job.ready.contains(&job.turn) {
-            self.offer(&Bid { job: job.rank.job, stage: job.turn, turn: true }, pass);
+    /// Offers a run's turn alone, before others take what it waits for.
+    fn offer_turn(&mut self, id: u64, short: &mut Short) {
+        let Some(job) = self.jobs.get(&id).filter(|job| !job.stops()) else { return };
+        if job.ready.contains(&job.turn) {
+            self.offer(Bid { job: id, stage: job.turn, turn: true }, short);
         }
-    }
-
-    /// The run that has been active longest.
-    fn owner(&self) -> Option<u64> {
-        #[cfg(test)]
-        if self.books.policy == super::admit::Policy::Greedy {
-            return None;
-        }
-        self.ages.front().copied()
     }
 
     /// Starts a ready stage if its resident values are there, a lane is free
     /// and the budget allows.
-    fn offer(&mut self, bid: &Bid, pass: &mut Pass) {
-        let Some(job) = self.jobs.get(&bid.job) else { return };
-        let node = job.dag.node(bid.stage);
-        let Some((device, seat)) = self.seat(bid.job, bid.stage, node.placement) else { return };
-        if let (Some(device), Some(group)) = (device, job.dag.plan.group(bid.stage)) {
-            self.bind(bid.job, group, device);
-        }
-        let Some(job) = self.jobs.get(&bid.job) else { return };
+    fn offer(&mut self, bid: Bid, short: &mut Short) {
+        let Some(seat) = self.seat(bid) else { return };
+        let job = &self.jobs[&bid.job];
         let needs: Vec<_> = job.needs_of(bid.stage).collect();
-        let mut there = true;
-        for need in &needs {
-            let entry = self.jobs[&bid.job].needs[*need].entry;
-            let state = entry.map(|entry| &self.residency.get(entry).state);
-            match state {
-                Some(residency::State::Ready(_)) => {}
-                Some(residency::State::Absent) => {
-                    there = false;
-                    self.load(bid, *need, pass);
-                }
-                _ => there = false,
+        let entries: Vec<_> = needs.iter().map(|need| job.needs[*need].entry).collect();
+        if entries.iter().any(|entry| self.residency.get(*entry).ready().is_none()) {
+            for need in needs {
+                self.load(bid.job, need, bid.turn, short);
             }
-        }
-        if !there {
             return;
         }
-        let job = &self.jobs[&bid.job];
-        let in_place = job.in_place(job.dag.node(bid.stage));
-        let cost = &job.dag.node(bid.stage).cost;
-        let charge = Charge::new((cost.scratch + cost.left()).beyond(in_place), device);
+        let node = job.dag.node(bid.stage);
+        let in_place = job.in_place(node);
+        let bytes = (node.cost.scratch + node.cost.left()).beyond(in_place);
+        let charge = Charge::new(bytes, seat.device());
         let asked = self.sums(charge);
-        // To read a value that no stage reads yet, and that the floor of the
-        // owner does not include, is to hold its bytes.
-        let mut held = asked.clone();
-        for need in needs {
-            let Some(entry) = self.jobs[&bid.job].needs[need].entry else { continue };
+        // To read a value that no stage reads yet, and that no owner's floor
+        // includes, is to hold its bytes.
+        let mut surplus = asked.clone();
+        for entry in entries {
             if !self.residency.get(entry).held() && !self.covered(entry) {
-                held.add(self.residency.get(entry).charge);
+                surplus.add(self.residency.get(entry).charge);
             }
         }
-        let in_use = self.held(Entry::held);
-        if let Some(purse) = self.afford(bid, &asked, &held, &in_use, pass) {
-            self.start(bid, Coin { purse, charge }, seat, in_place);
+        let ask = Ask { bytes: asked, surplus, held: self.held(Entry::held) };
+        if let Some(from) = self.afford(bid, seat, ask, short) {
+            self.start(bid, Coin { from, charge }, seat, in_place);
         }
     }
 
     /// Loads ahead what a run will read, while the budget allows.
-    fn offer_loads(&mut self, id: u64, pass: &mut Pass) {
+    fn offer_loads(&mut self, id: u64, short: &mut Short) {
         for need in 0..self.jobs[&id].needs.len() {
-            let (job, plan) = (&self.jobs[&id], &self.jobs[&id].needs[need]);
-            if plan.left == 0 || job.stops() {
-                continue;
-            }
-            let absent =
-                plan.entry.is_none_or(|e| matches!(self.residency.get(e).state, residency::State::Absent));
-            if absent {
-                self.load(&Bid { job: id, stage: plan.load, turn: false }, need, pass);
+            let job = &self.jobs[&id];
+            if job.needs[need].left > 0 && !job.stops() {
+                self.load(id, need, false, short);
             }
         }
     }
 
-    /// Starts to load what `need` names.
-    fn load(&mut self, bid: &Bid, need: usize, pass: &mut Pass) {
-        let job = &self.jobs[&bid.job];
-        let (load, group) = (job.needs[need].load, job.needs[need].group);
-        let node = job.dag.node(load);
-        let seat = match group {
-            Some(group) => self.device_seat(bid.job, Some(group), None),
-            None => self.seat(bid.job, load, node.placement),
-        };
-        let Some((device, seat)) = seat else { return };
-        if let (Some(group), Some(device)) = (group, device) {
-            self.bind(bid.job, group, device);
-        }
-        let job = &self.jobs[&bid.job];
-        let node = job.dag.node(load);
-        let Some(entry) = job.needs[need].entry else { return };
-        // Another need may have met this one just now.
-        if !matches!(self.residency.get(entry).state, residency::State::Absent) {
+    /// Starts to load what a run needs, if it is not there.
+    fn load(&mut self, id: u64, need: usize, turn: bool, short: &mut Short) {
+        let job = &self.jobs[&id];
+        let (need, bid) = (job.needs[need], Bid { job: id, stage: job.needs[need].load, turn });
+        let entry = self.residency.get(need.entry);
+        if !matches!(entry.state, residency::State::Absent) {
             return;
         }
-        let weight = self.residency.get(entry).declared;
-        let scratch = Charge::new(node.cost.scratch, device);
-        let (mut asked, mut held) = (self.sums(scratch), self.sums(scratch));
-        asked.add(weight);
-        if !(pass.owner == Some(bid.job) && self.covered(entry)) {
-            held.add(weight);
-        }
-        // What runs need stays: the surplus must have room for all of it.
-        let needed = self.held(|entry| entry.held() || entry.wanted > 0 && entry.ready().is_some());
-        let Some(purse) = self.afford(bid, &asked, &held, &needed, pass) else { return };
-        let scratch = Coin { purse, charge: scratch };
+        let weight = entry.declared;
+        let seat = match job.device_of(&need) {
+            Some(device) => self.flight.seat(&self.places, At::Device(device), job.is_critical()),
+            None => self.seat(bid),
+        };
+        let Some(seat) = seat else { return };
+        let scratch = Charge::new(job.dag.node(bid.stage).cost.scratch, seat.device());
+        let mut bytes = self.sums(scratch);
+        bytes.add(weight);
+        // What an owner's floor includes is its own to load ahead.
+        let mine = self.covers(id, need.entry);
+        let ask = Ask {
+            surplus: if mine { self.sums(scratch) } else { bytes.clone() },
+            bytes,
+            // What runs need stays: the surplus must have room for all of it.
+            held: self.held(|entry| entry.held() || entry.wanted > 0 && entry.ready().is_some()),
+        };
+        let Some(from) = self.afford(bid, seat, ask, short) else { return };
+        let scratch = Coin { from, charge: scratch };
         self.books.pay(scratch);
         self.books.settle_in(weight);
-        let job = &self.jobs[&bid.job];
-        let home = self.home(bid.job, load, device);
+        let home = self.home(bid, seat);
+        let job = &self.jobs[&id];
         let cancel = CancelToken::new();
         let task = Task {
-            id: TaskId::Load(entry),
-            job: bid.job,
+            id: TaskId::Load(need.entry),
+            job: id,
             label: job.label.clone(),
             dag: job.dag.clone(),
-            stage: load,
+            stage: bid.stage,
             // It takes none, and must not keep those of a run alive that ends.
             values: Arc::default(),
             residents: Vec::new(),
             cancel: cancel.clone(),
             ready: Instant::now(),
             bytes: weight.bytes + scratch.charge.bytes,
-            critical: job.rank.priority == Priority::Critical,
+            critical: job.is_critical(),
         };
-        self.residency.get_mut(entry).state = residency::State::Loading { cancel, scratch, seat, node: home };
+        let loading = residency::State::Loading { cancel, scratch, seat, node: home };
+        self.residency.get_mut(need.entry).state = loading;
         self.send(task, seat, home);
     }
 
-    /// Who pays for a start, if it may be paid: the reserve for the owner's
-    /// turn, else the surplus. `asked` is what will be taken, `more` what the
-    /// surplus must have for it beside what it has paid and the `held`
-    /// resident values.
-    fn afford(
-        &mut self,
-        bid: &Bid,
-        asked: &Sums,
-        more: &Sums,
-        held: &Sums,
-        pass: &mut Pass,
-    ) -> Option<Purse> {
+    /// Who pays for a start, if it may be paid: the reserve for the turn of an
+    /// owner, else the surplus.
+    fn afford(&mut self, bid: Bid, seat: Seat, ask: Ask, short: &mut Short) -> Option<Purses> {
         let class = self.jobs[&bid.job].rank.priority;
-        if !bid.turn && !more.is_zero() {
-            if pass.short.is_some_and(|short| short < class) {
+        let from = self.purses(bid, seat);
+        let surplus = ask.surplus.surplus_part(from);
+        if !surplus.is_zero() {
+            if short.is_some_and(|short| short < class) {
                 return None;
             }
-            if !self.books.surplus_has(more, held) {
-                pass.short.get_or_insert(class);
+            if !self.books.surplus_has(&surplus, &ask.held) {
+                short.get_or_insert(class);
                 return None;
             }
         }
-        let Some(lacking) = self.books.lacking(asked) else {
-            return Some(if bid.turn { Purse::Reserve } else { Purse::Surplus });
-        };
-        pass.short.get_or_insert(class);
-        self.owner_waits |= bid.turn;
-        if !self.make_room(&lacking, bid.turn) && bid.turn && self.at_rest() {
+        let Some(lacking) = self.books.lacking(&ask.bytes) else { return Some(from) };
+        short.get_or_insert(class);
+        if from != Purses::SURPLUS {
+            self.waiting.push(bid.job);
+        }
+        let leaving = self.make_room(&lacking, from);
+        if !leaving && bid.turn && self.owners.host == Some(bid.job) && self.at_rest() {
             let job = &self.jobs[&bid.job];
             let node = job.dag.node(bid.stage);
             let error = self.kept(&node.name, node.cost.to_start());
@@ -219,12 +187,24 @@ impl Scheduler {
         None
     }
 
-    /// Lets go of idle resident values until `lacking` is there; in the
-    /// owner's turn even of those that runs need later. Whether some are on
+    /// The reserve of each ledger pays for the turn of its owner.
+    fn purses(&self, bid: Bid, seat: Seat) -> Purses {
+        let owns = |owner: Option<u64>| bid.turn && owner == Some(bid.job);
+        let purse = |owns| if owns { Purse::Reserve } else { Purse::Surplus };
+        let device = seat.device().is_some_and(|device| owns(self.owners.devices[device]));
+        Purses { host: purse(owns(self.owners.host)), device: purse(device) }
+    }
+
+    /// Lets go of idle resident values until `lacking` is there; where the
+    /// reserve pays, even of those that runs need later. Whether some are on
     /// their way out.
-    pub(super) fn make_room(&mut self, lacking: &Sums, turn: bool) -> bool {
-        let victims = self.residency.victims(lacking, |entry| turn && !self.covered(entry));
-        for entry in victims {
+    pub(super) fn make_room(&mut self, lacking: &Sums, from: Purses) -> bool {
+        let needed = |id| {
+            let entry = self.residency.get(id);
+            let purse = if entry.device.is_some() { from.device } else { from.host };
+            purse == Purse::Reserve && !self.covered(id)
+        };
+        for entry in self.residency.victims(lacking, needed) {
             self.evict(entry);
         }
         self.residency.leaving()
@@ -235,16 +215,37 @@ impl Scheduler {
         self.flight.is_empty() && !self.residency.leaving() && self.jobs.values().all(|job| !job.sweeping)
     }
 
-    /// Whether the owner's floor includes a resident value at its turn.
-    pub(super) fn covered(&self, entry: EntryId) -> bool {
-        let Some(owner) = self.owner().and_then(|id| self.jobs.get(&id)) else { return false };
-        owner.needs.iter().filter(|need| need.entry == Some(entry)).any(|need| {
-            let device = owner.device_of(need).map(|device| self.places.devices[device].id);
-            owner.dag.plan.covers(need.load, device, owner.turn)
+    /// Whether the floor of the owner of its ledgers includes a resident value
+    /// at the owner's turn.
+    fn covered(&self, id: EntryId) -> bool {
+        let entry = self.residency.get(id);
+        let device = entry.device.map(|device| self.owners.devices[device]);
+        let bytes = entry.declared.bytes;
+        let owner = match device {
+            // A value of both kinds has one owner or none.
+            Some(owner) if bytes.device == bytes.total() || owner == self.owners.host => owner,
+            Some(_) => None,
+            None => self.owners.host,
+        };
+        owner.is_some_and(|owner| self.covers_at_turn(owner, id))
+    }
+
+    /// Whether `job` is the owner by whom a value is covered.
+    fn covers(&self, job: u64, id: EntryId) -> bool {
+        let entry = self.residency.get(id);
+        let owner = entry.device.map_or(self.owners.host, |device| self.owners.devices[device]);
+        owner == Some(job) && self.covered(id)
+    }
+
+    fn covers_at_turn(&self, job: u64, id: EntryId) -> bool {
+        let Some(job) = self.jobs.get(&job) else { return false };
+        job.needs.iter().filter(|need| need.entry == id).any(|need| {
+            let device = job.device_of(need).map(|device| self.places.devices[device].id);
+            job.dag.plan.covered(&job.room.covers, need.load, device, job.turn)
         })
     }
 
-    /// The resident values that `are` held and that the owner's floor does not include.
+    /// The resident values that `are` held and that no owner's floor includes.
     pub(super) fn held(&self, are: impl Fn(&Entry) -> bool) -> Sums {
         let mut held = Sums::zero(self.places.devices.len());
         for (id, entry) in self.residency.iter() {
@@ -261,112 +262,57 @@ impl Scheduler {
         sums
     }
 
-    /// A free lane for `stage`, and the device if it is one's.
-    fn seat(&self, job: u64, stage: usize, placement: Placement) -> Option<(Option<usize>, Seat)> {
-        let run = &self.jobs[&job];
-        let critical = run.rank.priority == Priority::Critical;
-        if placement.is_device() {
-            return self.device_seat(job, run.dag.plan.group(stage), placement.device());
-        }
-        let at = match placement.node() {
-            Some(id) => At::Node(self.places.node(id)?),
-            None => At::AnyNode,
+    /// A free lane for a stage.
+    fn seat(&self, bid: Bid) -> Option<Seat> {
+        let job = &self.jobs[&bid.job];
+        let placement = job.dag.node(bid.stage).placement;
+        let at = match (job.dag.plan.group(bid.stage), placement.node()) {
+            (Some(group), _) => At::Device(job.devices[group]),
+            (None, Some(id)) => At::Node(self.places.node(id)?),
+            (None, None) => At::AnyNode,
         };
-        Some((None, self.flight.seat(&self.places, at, critical)?))
+        self.flight.seat(&self.places, at, job.is_critical())
     }
 
-    /// A free lane of the device that `group` has, or else of the best that it
-    /// may have: one that holds what it reads, then the one with most room.
-    fn device_seat(
-        &self,
-        job: u64,
-        group: Option<usize>,
-        asked: Option<u16>,
-    ) -> Option<(Option<usize>, Seat)> {
-        let run = &self.jobs[&job];
-        let critical = run.rank.priority == Priority::Critical;
-        let seat = |device| self.flight.seat(&self.places, At::Device(device), critical);
-        if let Some(device) = group.and_then(|group| run.devices[group]) {
-            return Some((Some(device), seat(device)?));
-        }
-        let fixed = asked.or_else(|| group.and_then(|group| run.dag.plan.fixed(group)));
-        let may = |device: &usize| {
-            run.room.able[*device] && fixed.is_none_or(|id| self.places.devices[*device].id == id)
-        };
-        let resident = |device: usize| -> u64 {
-            let needs = run.needs.iter().filter(|need| need.group.is_some() && need.group == group);
-            let keys = needs.filter_map(|need| run.dag.node(need.load).resident.as_ref());
-            let entries = keys.filter_map(|key| self.residency.find(key, Some(device)));
-            entries.filter(|entry| entry.ready().is_some()).map(|entry| entry.charge.bytes.device).sum()
-        };
-        let free = |device: usize| self.books.free_on(device);
-        let devices = (0..self.places.devices.len()).filter(may);
-        let seats = devices.filter_map(|device| Some((device, seat(device)?)));
-        let best = seats.max_by_key(|(d, _)| (resident(*d), free(*d), std::cmp::Reverse(*d)));
-        best.map(|(device, seat)| (Some(device), seat))
-    }
-
-    /// Gives a group its device, for the rest of the run.
-    fn bind(&mut self, job: u64, group: usize, device: usize) {
-        let Some(job) = self.jobs.get_mut(&job) else { return };
-        if job.devices[group].replace(device).is_some() {
-            return;
-        }
-        for need in job.needs.iter_mut().filter(|need| need.group == Some(group)) {
-            need.entry = Some(self.residency.want(job.dag.node(need.load), Some(device)));
-        }
-    }
-
-    /// The node that holds most of what `stage` takes, and so runs it best.
-    fn home(&self, job: u64, stage: usize, device: Option<usize>) -> usize {
+    /// The node that holds most of what a stage takes, and so runs it best.
+    fn home(&self, bid: Bid, seat: Seat) -> usize {
         let nodes = &self.places.nodes;
-        if let Some(device) = device {
-            return self.places.node_of(nodes.len() + device);
+        match seat.at {
+            At::Device(device) => return self.places.node_of(nodes.len() + device),
+            At::Node(node) => return node,
+            At::AnyNode => {}
         }
-        let run = &self.jobs[&job];
-        let node = run.dag.node(stage);
-        if let Some(node) = node.placement.node().and_then(|id| self.places.node(id)) {
-            return node;
-        }
+        let job = &self.jobs[&bid.job];
         let mut bytes = vec![0u64; nodes.len()];
-        for &slot in &node.inputs {
-            if let Some(home) = run.homes[slot] {
-                bytes[home] += run.coins[slot].iter().map(|coin| coin.charge.bytes.total()).sum::<u64>();
+        for &slot in &job.dag.node(bid.stage).inputs {
+            if let Some(home) = job.homes[slot] {
+                bytes[home] += job.coins[slot].iter().map(|coin| coin.charge.bytes.total()).sum::<u64>();
             }
         }
-        for entry in run.needs_of(stage).filter_map(|need| run.needs[need].entry) {
-            let entry = self.residency.get(entry);
+        for need in job.needs_of(bid.stage) {
+            let entry = self.residency.get(job.needs[need].entry);
             if let Some(home) = entry.home {
                 bytes[home] += entry.charge.bytes.total();
             }
         }
-        let most = bytes.iter().copied().max().unwrap_or(0);
-        if most == 0 {
-            return run.home;
-        }
-        bytes.iter().position(|b| *b == most).unwrap_or(run.home)
+        let most = bytes.iter().copied().max().filter(|most| *most > 0);
+        most.and_then(|most| bytes.iter().position(|b| *b == most)).unwrap_or(job.home)
     }
 
     /// Pays for a stage and sends it to a lane.
-    fn start(&mut self, bid: &Bid, coin: Coin, seat: Seat, in_place: Footprint) {
-        self.books.pay(coin);
-        let device = match seat.at {
-            At::Device(device) => Some(device),
-            _ => None,
-        };
-        let node = self.home(bid.job, bid.stage, device);
+    fn start(&mut self, bid: Bid, paid: Coin, seat: Seat, in_place: Footprint) {
+        self.books.pay(paid);
+        let node = self.home(bid, seat);
         let Some(job) = self.jobs.get_mut(&bid.job) else { return };
         let mut residents = Vec::new();
         let needs: Vec<_> = job.needs_of(bid.stage).collect();
         for need in needs.into_iter().map(|need| job.needs[need]) {
-            let Some(entry) = need.entry else { continue };
-            let entry = self.residency.get_mut(entry);
+            let entry = self.residency.get_mut(need.entry);
             entry.readers += 1;
             residents.extend(entry.ready().map(|v| (job.dag.node(need.load).first_output, v.clone())));
         }
-        let Coin { purse, charge } = coin;
         let stage = &mut job.stages[bid.stage];
-        stage.state = State::Running { purse, seat, node, charge, in_place };
+        stage.state = State::Running { paid, seat, node, in_place };
         let ready = stage.ready;
         job.ready.remove(&bid.stage);
         job.running += 1;
@@ -380,8 +326,8 @@ impl Scheduler {
             residents,
             cancel: job.cancel.clone(),
             ready,
-            bytes: charge.bytes,
-            critical: job.rank.priority == Priority::Critical,
+            bytes: paid.charge.bytes,
+            critical: job.is_critical(),
         };
         self.send(task, seat, node);
     }

@@ -8,13 +8,13 @@ use crossbeam_channel::Sender;
 use petgraph::Incoming;
 use petgraph::graph::NodeIndex;
 
-use super::admit::{Charge, Coin, Purse, Sums};
+use super::admit::{Charge, Coin, Sums};
 use super::places::Seat;
 use super::residency::EntryId;
 use super::slots::Slots;
-use crate::graph::{AnyBox, Dag, Node};
+use crate::graph::{AnyBox, Covers, Dag, Node};
 use crate::options::Rank;
-use crate::{CancelToken, Footprint, RunError};
+use crate::{CancelToken, Footprint, Priority, RunError};
 
 pub(crate) type Reply = Sender<Result<AnyBox, RunError>>;
 
@@ -29,13 +29,13 @@ pub(crate) struct Submission {
     pub(crate) at: Instant,
 }
 
-/// What a run needs of an engine, worked out when it is submitted.
+/// What a run needs of an engine.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
-    /// The most that it needs of each ledger if it runs alone.
+    /// The most that it needs of each ledger if it runs alone; of a device, if
+    /// all of it runs there that may.
     pub(crate) floor: Sums,
-    /// The devices that are large enough for it, by index.
-    pub(crate) able: Vec<bool>,
+    pub(crate) covers: Covers,
 }
 
 /// See the module.
@@ -61,8 +61,8 @@ pub(crate) struct Job {
     pub(crate) homes: Vec<Option<usize>>,
     /// The node for stages whose inputs lie nowhere.
     pub(crate) home: usize,
-    /// By group: the device that it was given.
-    pub(crate) devices: Vec<Option<usize>>,
+    /// By group: the device that it has, from the run's start to its end.
+    pub(crate) devices: Vec<usize>,
     pub(crate) needs: Vec<Need>,
     pub(crate) error: Option<RunError>,
     /// Its values are being dropped.
@@ -81,7 +81,7 @@ pub(crate) struct Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Waiting,
-    Running { purse: Purse, seat: Seat, node: usize, charge: Charge, in_place: Footprint },
+    Running { paid: Coin, seat: Seat, node: usize, in_place: Footprint },
     Done,
 }
 
@@ -94,13 +94,18 @@ pub(crate) struct Need {
     pub(crate) group: Option<usize>,
     /// Readers that are not done.
     pub(crate) left: usize,
-    /// Known at once for host memory, else once the group has a device.
-    pub(crate) entry: Option<EntryId>,
+    pub(crate) entry: EntryId,
 }
 
 impl Job {
-    /// A run whose input `paid` for.
-    pub(crate) fn new(s: Submission, rank: Rank, room: Room, home: usize, paid: Coin) -> Self {
+    /// A run that got a home and `devices` for its groups, whose input `paid`
+    /// for, and whose needs `want` enters.
+    pub(crate) fn new(
+        s: Submission,
+        (rank, room, home, devices): (Rank, Room, usize, Vec<usize>),
+        paid: Coin,
+        want: impl FnMut(&Node, Option<usize>) -> EntryId,
+    ) -> Self {
         let Submission { dag, input, options, cancel, reply, .. } = s;
         let values = Arc::new(Slots::of(&dag.slots));
         values.put(0, input, dag.slots[0].share);
@@ -132,14 +137,18 @@ impl Job {
             coins,
             homes: vec![None; dag.slots.len()],
             home,
-            devices: vec![None; dag.plan.groups()],
-            needs: needs(&dag),
+            needs: needs(&dag, &devices, want),
+            devices,
             error: None,
             sweeping: false,
             dag,
         };
         job.advance_turn();
         job
+    }
+
+    pub(crate) fn is_critical(&self) -> bool {
+        self.rank.priority == Priority::Critical
     }
 
     /// Whether nothing of it may start any more.
@@ -171,9 +180,9 @@ impl Job {
         self.needs.iter().enumerate().filter(move |(_, need)| mine(need)).map(|(i, _)| i)
     }
 
-    /// The device that a need's value lies on, if it does and if it is known.
+    /// The device that a need's value lies on, if it lies on one.
     pub(crate) fn device_of(&self, need: &Need) -> Option<usize> {
-        need.group.and_then(|group| self.devices[group])
+        need.group.map(|group| self.devices[group])
     }
 
     /// Takes the coins of an input that this was the last to take.
@@ -203,17 +212,19 @@ impl Job {
     }
 }
 
-fn needs(dag: &Dag) -> Vec<Need> {
+fn needs(dag: &Dag, devices: &[usize], mut want: impl FnMut(&Node, Option<usize>) -> EntryId) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     for (stage, node) in dag.nodes.node_weights().enumerate() {
         for load in &node.residents {
-            let on_device = dag.nodes[*load].cost.left().device > 0;
-            let group = dag.plan.group(stage).filter(|_| on_device);
+            let node = &dag.nodes[*load];
+            let group = dag.plan.group(stage).filter(|_| node.cost.left().device > 0);
             let load = load.index();
-            match needs.iter_mut().find(|need| need.load == load && need.group == group) {
-                Some(need) => need.left += 1,
-                None => needs.push(Need { load, group, left: 1, entry: None }),
+            if let Some(need) = needs.iter_mut().find(|need| need.load == load && need.group == group) {
+                need.left += 1;
+                continue;
             }
+            let entry = want(node, group.map(|group| devices[group]));
+            needs.push(Need { load, group, left: 1, entry });
         }
     }
     needs

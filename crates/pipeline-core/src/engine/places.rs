@@ -46,6 +46,16 @@ pub(crate) struct Seat {
     pub(crate) class: Class,
 }
 
+impl Seat {
+    /// The index of the device, if it is one's.
+    pub(crate) fn device(self) -> Option<usize> {
+        match self.at {
+            At::Device(device) => Some(device),
+            At::AnyNode | At::Node(_) => None,
+        }
+    }
+}
+
 /// The lanes that may run a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum At {

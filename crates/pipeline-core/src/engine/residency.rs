@@ -229,6 +229,16 @@ impl Residency {
     }
 }
 
+#[cfg(test)]
+impl Residency {
+    /// Pretends that a value took so long to load.
+    pub(crate) fn set_cost(&mut self, key: &str, took: Duration) {
+        let Some((id, _)) = self.iter().find(|(_, entry)| &*entry.key.name == key) else { return };
+        self.get_mut(id).took = took;
+        self.touch(id);
+    }
+}
+
 /// A resident value that is loaded.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

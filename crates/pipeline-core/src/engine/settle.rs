@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tracing::warn;
 
-use super::admit::{Charge, Coin, Purse, Sums};
+use super::admit::{Charge, Coin, Purses, Sums};
 use super::job::{State, Submission, take_coins};
 use super::residency::{self, Entry, EntryId};
 use super::schedule::{Scheduler, Swept};
@@ -27,7 +27,7 @@ impl Scheduler {
     pub(super) fn settle(&mut self, id: u64, stage: usize, done: Done) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         let state = std::mem::replace(&mut job.stages[stage].state, State::Done);
-        let State::Running { purse, seat, node, charge, in_place } = state else {
+        let State::Running { paid: Coin { from, charge }, seat, node, in_place } = state else {
             unreachable!("only a running stage is done")
         };
         self.flight.arrive(seat, node);
@@ -52,7 +52,7 @@ impl Scheduler {
                     let rest = held.beyond(kept);
                     paid -= rest;
                     job.coins[slot] = take_coins(&mut owned, kept);
-                    job.coins[slot].push(Coin { purse, charge: Charge { bytes: rest, ..charge } });
+                    job.coins[slot].push(Coin { from, charge: Charge { bytes: rest, ..charge } });
                     job.homes[slot] = Some(self.places.node_of(done.place));
                     if !actual.fits(declared) {
                         excesses.push(Excess { slot, output, declared, actual });
@@ -65,7 +65,7 @@ impl Scheduler {
         }
         self.release_needs(id, stage);
         back.extend(owned);
-        back.push(Coin { purse, charge: Charge { bytes: paid, ..charge } });
+        back.push(Coin { from, charge: Charge { bytes: paid, ..charge } });
         for coin in back {
             self.books.refund(coin);
         }
@@ -81,11 +81,10 @@ impl Scheduler {
         for need in needs {
             let need = &mut job.needs[need];
             need.left -= 1;
-            let Some(entry) = need.entry else { continue };
-            self.residency.get_mut(entry).readers -= 1;
-            self.residency.touch(entry);
+            self.residency.get_mut(need.entry).readers -= 1;
+            self.residency.touch(need.entry);
             if need.left == 0 {
-                self.residency.unwant(entry);
+                self.residency.unwant(need.entry);
             }
         }
     }
@@ -117,7 +116,7 @@ impl Scheduler {
         let asked = self.sums(charge);
         let room =
             self.books.surplus_has(&asked, &self.held(Entry::held)) && self.books.lacking(&asked).is_none();
-        let coin = Coin { purse: Purse::Surplus, charge };
+        let coin = Coin { from: Purses::SURPLUS, charge };
         room.then(|| self.books.pay(coin)).map(|()| coin)
     }
 
@@ -169,7 +168,7 @@ impl Scheduler {
     fn fail_needs(&mut self, id: EntryId, error: Option<&RunError>) {
         let Some(error) = error else { return };
         for job in self.jobs.values_mut() {
-            if job.needs.iter().any(|need| need.entry == Some(id) && need.left > 0) {
+            if job.needs.iter().any(|need| need.entry == id && need.left > 0) {
                 job.fail(error.clone());
             }
         }
@@ -219,11 +218,12 @@ impl Scheduler {
         self.order.remove(&job.rank);
         self.ages.retain(|age| *age != id);
         job.coins.iter().flatten().for_each(|coin| self.books.refund(*coin));
-        let needs = job.needs.iter().filter(|need| need.left > 0).filter_map(|need| need.entry);
-        needs.for_each(|entry| self.residency.unwant(entry));
+        let needs = job.needs.iter().filter(|need| need.left > 0);
+        needs.for_each(|need| self.residency.unwant(need.entry));
         let mut need = Sums::zero(self.places.devices.len());
         self.jobs.values().for_each(|job| need.max(&job.room.floor));
         self.books.need = need;
+        self.find_owners();
         Some(job)
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 pub use builder::Builder;
-pub(crate) use plan::Plan;
+pub(crate) use plan::{Covers, Plan};
 pub(crate) use port::{AnyArc, AnyBox};
 pub use port::{Edge, Outputs, Port, Shared};
 pub use view::{EdgeView, StageView};

@@ -28,13 +28,28 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 struct View {
     device: Option<u16>,
-    /// The peak while the input lives, and after.
-    with_input: Footprint,
-    after: Footprint,
-    /// By stage that loads a resident value: the steps at which the floor
-    /// includes that value.
-    covers: Vec<Option<RangeInclusive<usize>>>,
+    /// What is held while each step runs, resident values included.
+    peaks: Vec<Footprint>,
+    /// The number of steps until the input is gone.
+    with_input: usize,
+    reads: Vec<Read>,
 }
+
+/// The steps at which a resident value is counted.
+#[derive(Debug, Clone)]
+struct Read {
+    /// The stage that loads it.
+    load: usize,
+    steps: RangeInclusive<usize>,
+    weight: Footprint,
+    /// It has host bytes as well as device bytes.
+    mixed: bool,
+}
+
+/// By view and by stage that loads a resident value: the steps at which the
+/// floor of a run includes that value.
+#[derive(Debug, Clone)]
+pub(crate) struct Covers(Vec<Vec<(usize, RangeInclusive<usize>)>>);
 
 impl Plan {
     pub(super) fn new(nodes: &DiGraph<Node, usize>, slots: &[Slot]) -> Result<Self, BuildError> {
@@ -44,10 +59,8 @@ impl Plan {
         named.sort_unstable();
         named.dedup();
         let serial = Serial { nodes, slots, groups: &groups, fixed: &fixed };
-        let views = std::iter::once(None)
-            .chain(named.into_iter().map(Some))
-            .map(|device| serial.view(device))
-            .collect();
+        let devices = std::iter::once(None).chain(named.into_iter().map(Some));
+        let views = devices.map(|device| serial.view(device)).collect();
         Ok(Self { groups, fixed, views })
     }
 
@@ -55,13 +68,9 @@ impl Plan {
         self.groups[stage]
     }
 
-    pub(crate) fn groups(&self) -> usize {
-        self.fixed.len()
-    }
-
-    /// The device that `group` asks for by number.
-    pub(crate) fn fixed(&self, group: Group) -> Option<u16> {
-        self.fixed[group]
+    /// By group: the device that it asks for by number.
+    pub(crate) fn fixed(&self) -> &[Option<u16>] {
+        &self.fixed
     }
 
     /// The floor of a run whose input weighs `input`; of several devices the largest.
@@ -71,23 +80,54 @@ impl Plan {
 
     /// The floor of device `device`.
     pub(crate) fn floor_of(&self, device: u16) -> u64 {
-        self.view(Some(device)).floor(Footprint::ZERO).device
+        self.views[self.view(Some(device))].floor(Footprint::ZERO).device
     }
 
-    /// Whether the floor includes, at step `turn`, the resident value that
-    /// stage `load` makes, in host memory or on `device`.
-    pub(crate) fn covers(&self, load: usize, device: Option<u16>, turn: usize) -> bool {
-        self.view(device).covers[load].as_ref().is_some_and(|steps| steps.contains(&turn))
+    /// Where the floor of a run with this input includes its resident values.
+    pub(crate) fn covers(&self, input: Footprint) -> Covers {
+        Covers(self.views.iter().map(|view| view.covers(input)).collect())
     }
 
-    fn view(&self, device: Option<u16>) -> &View {
-        self.views[1..].iter().find(|view| view.device == device).unwrap_or(&self.views[0])
+    /// Whether `covers` say so of the value that stage `load` makes, in host
+    /// memory or on `device`, at step `turn`.
+    pub(crate) fn covered(&self, covers: &Covers, load: usize, device: Option<u16>, turn: usize) -> bool {
+        let mut covers = covers.0[self.view(device)].iter();
+        covers.any(|(of, steps)| *of == load && steps.contains(&turn))
+    }
+
+    fn view(&self, device: Option<u16>) -> usize {
+        self.views.iter().position(|view| view.device == device).unwrap_or(0)
     }
 }
 
 impl View {
     fn floor(&self, input: Footprint) -> Footprint {
-        (self.with_input + input).max(self.after)
+        let (with, after) = self.peaks.split_at(self.with_input);
+        let peak = |steps: &[Footprint]| steps.iter().fold(Footprint::ZERO, |peak, s| peak.max(*s));
+        (peak(with) + input).max(peak(after))
+    }
+
+    /// A value is covered while it is counted; and earlier and later, as far
+    /// as that costs the floor nothing, so that it can be loaded ahead, and
+    /// read by other runs, without waiting for its turn.
+    fn covers(&self, input: Footprint) -> Vec<(usize, RangeInclusive<usize>)> {
+        let floor = self.floor(input);
+        let mut held = self.peaks.clone();
+        held[..self.with_input].iter_mut().for_each(|step| *step += input);
+        let widen = |read: &Read| {
+            let (first, last) = (*read.steps.start(), *read.steps.end());
+            if read.mixed {
+                return (read.load, first..=last);
+            }
+            let fits = |step: &usize| (held[*step] + read.weight).fits(floor);
+            let early = (0..first).rev().take_while(fits).count();
+            let late = (last + 1..held.len()).take_while(fits).count();
+            for step in (first - early..first).chain(last + 1..=last + late) {
+                held[step] += read.weight;
+            }
+            (read.load, first - early..=last + late)
+        };
+        self.reads.iter().map(widen).collect()
     }
 }
 
@@ -106,7 +146,8 @@ fn groups(nodes: &DiGraph<Node, usize>, slots: &[Slot]) -> Result<Groups, BuildE
     let (mut groups, mut fixed) = (vec![None; nodes.node_count()], Vec::new());
     let mut of_set = vec![None; nodes.node_count()];
     for (i, node) in nodes.node_weights().enumerate() {
-        if !node.placement.is_device() || node.resident.is_some() {
+        // What is loaded into device memory goes where its reader is.
+        if !node.placement.is_device() || node.resident.is_some() && node.cost.left().device > 0 {
             continue;
         }
         let group = *of_set[sets.find(i)].get_or_insert_with(|| {
@@ -135,49 +176,36 @@ struct Serial<'a> {
 
 impl Serial<'_> {
     fn view(&self, device: Option<u16>) -> View {
-        let mut covers = self.reads(device);
+        let reads = self.reads(device);
         let mut peaks = self.peaks(device);
-        for (load, steps) in covers.iter().enumerate() {
-            let weight = self.weight(load, device);
-            steps.iter().cloned().flatten().for_each(|step| peaks[step] += weight);
+        for read in &reads {
+            read.steps.clone().for_each(|step| peaks[step] += read.weight);
         }
         // The input lives until its last taker; as the graph's output it stays.
         let takes = |node: &Node| node.inputs.iter().filter(|slot| **slot == 0).count();
         let takes: Vec<_> = self.nodes.node_weights().map(takes).collect();
         let leaves = self.slots[0].takers > takes.iter().sum();
         let last = takes.iter().rposition(|n| *n > 0);
-        let split = if leaves { peaks.len() } else { last.map_or(0, |last| last + 1) };
-        let peak = |steps: &[Footprint]| steps.iter().fold(Footprint::ZERO, |peak, s| peak.max(*s));
-        let (with_input, after) = (peak(&peaks[..split]), peak(&peaks[split..]));
-        // A value that costs the floor nothing is covered early and late, so
-        // that a run that shares it need not wait for the owner's turn.
-        let bound = |step| if step < split { with_input } else { with_input.max(after) };
-        for (load, steps) in covers.iter_mut().enumerate() {
-            let bytes = self.nodes[NodeIndex::new(load)].cost.left();
-            let mixed = bytes.device > 0 && bytes.total() > bytes.device;
-            let Some(range) = steps.as_mut().filter(|_| !mixed) else { continue };
-            let weight = self.weight(load, device);
-            let fits = |step: &usize, peaks: &[Footprint]| (peaks[*step] + weight).fits(bound(*step));
-            let (first, last) = (*range.start(), *range.end());
-            let early = (0..first).rev().take_while(|s| fits(s, &peaks)).count();
-            let late = (last + 1..peaks.len()).take_while(|s| fits(s, &peaks)).count();
-            *range = first - early..=last + late;
-            (first - early..first).chain(last + 1..=last + late).for_each(|step| peaks[step] += weight);
-        }
-        View { device, with_input, after, covers }
+        let with_input = if leaves { peaks.len() } else { last.map_or(0, |last| last + 1) };
+        View { device, peaks, with_input, reads }
     }
 
-    /// By stage that loads: from its first reader to its last.
-    fn reads(&self, device: Option<u16>) -> Vec<Option<RangeInclusive<usize>>> {
-        let mut reads: Vec<Option<RangeInclusive<usize>>> = vec![None; self.nodes.node_count()];
+    /// Each resident value that `device` sees, from its first reader to its last.
+    fn reads(&self, device: Option<u16>) -> Vec<Read> {
+        let mut reads: Vec<Read> = Vec::new();
         for (step, node) in self.nodes.node_weights().enumerate() {
             for &load in &node.residents {
-                let on_device = self.slots[self.nodes[load].first_output].bytes.device > 0;
-                if on_device && !self.sees(device, step) {
+                let bytes = self.nodes[load].cost.left();
+                if bytes.device > 0 && !self.sees(device, step) {
                     continue;
                 }
-                let range = reads[load.index()].get_or_insert(step..=step);
-                *range = *range.start()..=step;
+                let load = load.index();
+                if let Some(read) = reads.iter_mut().find(|read| read.load == load) {
+                    read.steps = *read.steps.start()..=step;
+                    continue;
+                }
+                let mixed = bytes.device > 0 && bytes.total() > bytes.device;
+                reads.push(Read { load, steps: step..=step, weight: self.weight(load, device), mixed });
             }
         }
         reads
@@ -186,9 +214,8 @@ impl Serial<'_> {
     /// What a resident value weighs as `device` sees it. Its host bytes count
     /// for each device that it may be loaded on.
     fn weight(&self, load: usize, device: Option<u16>) -> Footprint {
-        let node = &self.nodes[NodeIndex::new(load)];
-        let bytes = node.cost.left();
-        if node.resident.is_none() || bytes.device == 0 {
+        let bytes = self.nodes[NodeIndex::new(load)].cost.left();
+        if bytes.device == 0 {
             return bytes;
         }
         let readers = self.nodes.node_weights().enumerate();
@@ -214,9 +241,13 @@ impl Serial<'_> {
                 return Footprint::ZERO;
             }
             let seen = |bytes: Footprint| self.seen(device, step, bytes);
-            let loads = node.residents.iter().map(|load| self.nodes[*load].cost.scratch);
-            let load = loads.fold(Footprint::ZERO, Footprint::max);
-            let peak = held + seen(node.cost.to_start()).max(seen(load));
+            let scratch = |load: &NodeIndex| {
+                // On the device of the reader, unless the load has its own.
+                let at = if self.groups[load.index()].is_some() { load.index() } else { step };
+                self.seen(device, at, self.nodes[*load].cost.scratch)
+            };
+            let load = node.residents.iter().map(scratch).fold(Footprint::ZERO, Footprint::max);
+            let peak = held + seen(node.cost.to_start()).max(load);
             held += seen(node.cost.left());
             for &slot in &node.inputs {
                 left[slot] -= 1;

@@ -2,8 +2,8 @@
 //! picks what ends next. So thousands of interleavings are cheap, repeatable
 //! from a seed, and a run that starves is seen at once.
 
-mod budget;
 mod devices;
+mod order;
 mod places;
 mod random;
 mod residents;

@@ -18,6 +18,7 @@ use crate::graph::AnyBox;
 use crate::{
     CancelToken, Cancelled, Cost, Cx, Footprint, Graph, Ledger, Options, Place, RunError, Topology, Value,
 };
+use crate::{Stage, stage_fn};
 
 /// Xorshift: G. Marsaglia, "Xorshift RNGs", 2003.
 pub(super) struct Rng(u64);
@@ -104,9 +105,18 @@ pub(super) enum Error {
     No,
 }
 
-/// Host bytes of one output.
-pub(super) fn out(bytes: u64) -> Cost {
-    Cost::free().output(Footprint::host(bytes))
+/// A stage from one value to another of `bytes` host bytes.
+pub(super) fn step(name: &str, bytes: u64) -> impl Stage<In = Blob, Out = Blob> {
+    let cost = Cost::free().output(Footprint::host(bytes));
+    stage_fn(name.to_owned(), cost, move |_, _: Blob| Ok::<_, Error>(Blob::host(bytes)))
+}
+
+/// A graph of one such stage after the other.
+pub(super) fn chain(steps: &[(&str, u64)]) -> Graph<Blob, Blob> {
+    let made = Graph::build(|g, input| {
+        Ok(steps.iter().fold(input, |port, (n, bytes)| g.stage(step(n, *bytes), port)))
+    });
+    made.expect("it is well formed")
 }
 
 /// The owner's end of a simulated run.
@@ -212,6 +222,22 @@ impl Sim {
     }
 
     pub(super) fn submit_with(&mut self, graph: &Graph<Blob, Blob>, input: u64, options: Options) -> Handle {
+        self.send(graph, Blob::host(input), options)
+    }
+
+    /// A run whose input weighs something else than host bytes.
+    pub(super) fn submit_footprint(&mut self, graph: &Graph<Blob, Blob>, bytes: Footprint) -> Handle {
+        let mut input = Blob::host(0);
+        input.bytes = bytes;
+        self.send(graph, input, Options::new())
+    }
+
+    /// The place of a berth.
+    pub(super) fn place(&self, berth: usize) -> Place {
+        self.lanes[berth].place
+    }
+
+    fn send(&mut self, graph: &Graph<Blob, Blob>, input: Blob, options: Options) -> Handle {
         let (tx, reply) = bounded(1);
         let wake = self.wake.clone();
         let cancel = CancelToken::waking(move || {
@@ -219,8 +245,8 @@ impl Sim {
         });
         self.scheduler.handle(Message::Submit(Box::new(Submission {
             dag: graph.dag.clone(),
-            input: Box::new(Blob::host(input)),
-            weight: Footprint::host(input),
+            weight: input.bytes,
+            input: Box::new(input),
             options,
             cancel: cancel.clone(),
             reply: tx,
