@@ -107,31 +107,50 @@ impl<'a> Terms<'a> {
     }
 
     #[inline]
-    fn sum(&self, row: Row<'_>, z: &Lookup<'_>) -> Scalar {
+    fn sum(&self, mut row: Row<'_>, z: &Lookup<'_>) -> Scalar {
         let mut integer = 0;
-        let mut field = None;
+        while let Some((column, index)) = row.next() {
+            let small = i64::from(self.small[index as usize]);
+            match z.get(column) {
+                Cell::Bit(mask) if small != 0 => integer += small & mask,
+                cell => return self.sum_in_field(integer, cell, index, row, z),
+            }
+        }
+        self.integer(integer)
+    }
+
+    /// Goes on with a row at a term that is no small integer.
+    fn sum_in_field(
+        &self,
+        mut integer: i64,
+        cell: Cell<'_>,
+        index: u32,
+        row: Row<'_>,
+        z: &Lookup<'_>,
+    ) -> Scalar {
+        let mut field = self.product(cell, index);
         for (column, index) in row {
             let small = i64::from(self.small[index as usize]);
-            let term = match z.get(column) {
-                Cell::Bit(mask) if small != 0 => {
-                    integer += small & mask;
-                    continue;
-                }
-                Cell::Bit(0) => continue,
-                Cell::Bit(_) => self.coefficients[index as usize],
-                Cell::Wide(value) => match small {
-                    1 => *value,
-                    -1 => -value,
-                    2 => value.double(),
-                    _ => value * self.coefficients[index as usize],
-                },
-            };
-            field = Some(field.map_or(term, |sum: Scalar| sum + term));
+            match z.get(column) {
+                Cell::Bit(mask) if small != 0 => integer += small & mask,
+                Cell::Bit(0) => {}
+                cell => field += self.product(cell, index),
+            }
         }
-        match field {
-            None => self.integer(integer),
-            Some(field) if integer == 0 => field,
-            Some(field) => field + self.integer(integer),
+        if integer == 0 { field } else { field + self.integer(integer) }
+    }
+
+    fn product(&self, cell: Cell<'_>, index: u32) -> Scalar {
+        let index = index as usize;
+        match cell {
+            Cell::Bit(0) => Scalar::ZERO,
+            Cell::Bit(_) => self.coefficients[index],
+            Cell::Wide(value) => match self.small[index] {
+                1 => *value,
+                -1 => -value,
+                2 => value.double(),
+                _ => value * self.coefficients[index],
+            },
         }
     }
 

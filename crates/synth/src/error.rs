@@ -52,22 +52,14 @@ pub enum SynthError {
     #[error(transparent)]
     R1cs(#[from] R1csError),
     /// A witness of another circuit.
-    #[error("{found} {what}, and the constraints have {expected}")]
+    #[error("{found} {what}, where the circuit has {expected}")]
     Foreign {
-        /// `inputs` or `auxiliary variables`.
+        /// `inputs`, `auxiliary variables`, `points of the domain`.
         what: &'static str,
         /// The witness's.
         found: usize,
         /// The constraints'.
         expected: usize,
-    },
-    /// More full-width values than the stage has paid for.
-    #[error("{found} values are neither 0 nor 1, and the circuit can have {limit}")]
-    TooWide {
-        /// How many there are.
-        found: usize,
-        /// How many there may be.
-        limit: usize,
     },
     /// The witness violates a constraint.
     #[error("constraint {row} is not satisfied: {a} * {b} != {c}")]
@@ -114,11 +106,7 @@ impl SynthError {
             | Self::PublicInput { .. }
             | Self::Cancelled(_) => ErrorKind::Input,
             Self::Memory { .. } => ErrorKind::Resource,
-            Self::Synthesis(_)
-            | Self::Upstream(_)
-            | Self::R1cs(_)
-            | Self::Foreign { .. }
-            | Self::TooWide { .. } => ErrorKind::Bug,
+            Self::Synthesis(_) | Self::Upstream(_) | Self::R1cs(_) | Self::Foreign { .. } => ErrorKind::Bug,
         }
     }
 }

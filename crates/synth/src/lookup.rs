@@ -3,7 +3,7 @@
 use cuzk_values::{Bits, R1cs, Scalar, Witness};
 use ff::Field;
 
-use crate::SynthError;
+use crate::{SynthError, WitnessSize};
 
 /// The value of each column, found in constant time.
 ///
@@ -71,9 +71,10 @@ impl<'a> Lookup<'a> {
         })
     }
 
-    /// The bytes that a lookup of so many columns takes.
-    pub(crate) fn bytes(inputs: usize, aux: usize) -> usize {
-        (inputs + aux).div_ceil(64) * (size_of::<Block>() + size_of::<u32>()) + 32 * inputs
+    /// The bytes that the lookup of a witness of this size takes, and what it is made of.
+    pub(crate) fn bytes(size: WitnessSize) -> usize {
+        let blocks = (size.inputs + size.aux).div_ceil(64);
+        blocks * (size_of::<u64>() + size_of::<Block>() + size_of::<u32>()) + 32 * size.inputs
     }
 
     #[inline]

@@ -124,7 +124,8 @@ impl Recorder {
             aux: inputs + from.aux..inputs + end.aux,
         };
         let again = |bits: Bits, from: u32| {
-            let mut all = Bits::with_capacity(bits.len() + (bits.len() - from as usize) * (count as usize - 1));
+            let mut all =
+                Bits::with_capacity(bits.len() + (bits.len() - from as usize) * (count as usize - 1));
             all.append(&bits, 0);
             (1..count).for_each(|_| all.append(&bits, from as usize));
             all

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use cuzk_pipeline_core::{Cost, Cx, Footprint, Stage};
+use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Stage};
 use cuzk_values::{C1, Evals, Poly, R1cs, Witness};
 
 use crate::lookup::Lookup;
-use crate::{PorepCircuit, SynthError, eval_ab};
+use crate::{PorepCircuit, SynthError, WitnessSize, eval_ab};
 
-/// `synth.witness.{partition}`: a C1's partition → its witness, whose public
+/// `synth.witness`: a C1's partition → its witness, whose public
 /// inputs are those of the statement.
 #[derive(Debug, Clone)]
 pub struct WitnessStage {
@@ -30,13 +30,15 @@ impl Stage for WitnessStage {
     type Error = SynthError;
 
     fn name(&self) -> Cow<'static, str> {
-        format!("synth.witness.{}", self.partition).into()
+        "synth.witness".into()
+    }
+
+    fn kind(&self, error: &SynthError) -> ErrorKind {
+        error.kind()
     }
 
     fn cost(&self) -> Cost {
-        Cost::free()
-            .scratch(self.circuit.witness_scratch())
-            .output(self.circuit.witness_size().footprint())
+        Cost::free().scratch(self.circuit.witness_scratch()).output(self.circuit.witness_size().footprint())
     }
 
     fn run(&self, cx: &Cx<'_>, c1: Arc<C1>) -> Result<Witness, SynthError> {
@@ -44,20 +46,19 @@ impl Stage for WitnessStage {
     }
 }
 
-/// `eval.ab.{partition}`: a witness and its circuit's constraints → the
+/// `eval.ab`: a witness and its circuit's constraints → the
 /// evaluations of A and B ([`eval_ab`]).
 #[derive(Debug, Clone)]
 pub struct EvalStage {
-    partition: usize,
-    inputs: usize,
-    aux: usize,
+    size: WitnessSize,
     log_domain: u32,
 }
 
 impl EvalStage {
-    /// The stage of one partition, counted from 0, of a circuit with these constraints.
-    pub fn new(r1cs: &R1cs, partition: usize) -> Self {
-        Self { partition, inputs: r1cs.inputs, aux: r1cs.aux, log_domain: r1cs.log_domain() }
+    /// The stage of a circuit with witnesses of this size and a domain of
+    /// `2^log_domain` points.
+    pub fn new(size: WitnessSize, log_domain: u32) -> Self {
+        Self { size, log_domain }
     }
 }
 
@@ -67,16 +68,29 @@ impl Stage for EvalStage {
     type Error = SynthError;
 
     fn name(&self) -> Cow<'static, str> {
-        format!("eval.ab.{}", self.partition).into()
+        "eval.ab".into()
+    }
+
+    fn kind(&self, error: &SynthError) -> ErrorKind {
+        error.kind()
     }
 
     fn cost(&self) -> Cost {
         let evals = Footprint::host(32 << self.log_domain);
-        let lookup = Footprint::host(Lookup::bytes(self.inputs, self.aux) as u64);
+        let lookup = Footprint::host(Lookup::bytes(self.size) as u64);
         Cost::free().scratch(lookup).output(evals).output(evals)
     }
 
     fn run(&self, cx: &Cx<'_>, (witness, r1cs): Self::In) -> Result<Self::Out, SynthError> {
+        for (what, found, expected) in [
+            ("inputs", r1cs.inputs, self.size.inputs),
+            ("auxiliary variables", r1cs.aux, self.size.aux),
+            ("points of the domain", 1 << r1cs.log_domain(), 1 << self.log_domain),
+        ] {
+            if found != expected {
+                return Err(SynthError::Foreign { what, found, expected });
+            }
+        }
         cx.install(|| eval_ab(cx, &r1cs, &witness))
     }
 }

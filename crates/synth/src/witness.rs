@@ -1,7 +1,7 @@
 //! The witness pass: a circuit's variables, straight into their compact form.
 
 use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
-use cuzk_pipeline_core::Footprint;
+use cuzk_pipeline_core::{Cx, Footprint};
 use cuzk_values::{CompactScalarsBuilder, Scalar, Witness};
 use ff::Field;
 
@@ -39,20 +39,31 @@ impl WitnessSize {
 /// variables, as bellpepper asks of all of them ([`Variable::get_unchecked`]).
 ///
 /// # Errors
-/// [`SynthError::Synthesis`] where the circuit refuses, as for want of a value.
-pub fn witness(circuit: impl Circuit<Scalar>, size: &WitnessSize) -> Result<Witness, SynthError> {
-    let mut pass = WitnessPass { inputs: Vec::with_capacity(size.inputs), aux: size.builder() };
+/// [`SynthError::Synthesis`] where the circuit refuses, as for want of a value;
+/// [`SynthError::Cancelled`].
+pub fn witness(
+    cx: &Cx<'_>,
+    circuit: impl Circuit<Scalar>,
+    size: &WitnessSize,
+) -> Result<Witness, SynthError> {
+    let mut pass = WitnessPass { cx, inputs: Vec::with_capacity(size.inputs), aux: size.builder() };
     pass.inputs.push(Scalar::ONE);
-    circuit.synthesize(&mut pass)?;
+    let synthesized = circuit.synthesize(&mut pass);
+    cx.checkpoint()?;
+    synthesized?;
     Ok(Witness { inputs: pass.inputs, aux: pass.aux.build() })
 }
 
-struct WitnessPass {
+/// Variables between two looks at the cancel flag.
+const CHUNK: usize = 1 << 14;
+
+struct WitnessPass<'a> {
+    cx: &'a Cx<'a>,
     inputs: Vec<Scalar>,
     aux: CompactScalarsBuilder,
 }
 
-impl ConstraintSystem<Scalar> for WitnessPass {
+impl ConstraintSystem<Scalar> for WitnessPass<'_> {
     type Root = Self;
 
     fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
@@ -61,6 +72,10 @@ impl ConstraintSystem<Scalar> for WitnessPass {
         A: FnOnce() -> AR,
         AR: Into<String>,
     {
+        if self.aux.len().is_multiple_of(CHUNK) && self.cx.checkpoint().is_err() {
+            // Any error ends the synthesis; the caller looks at the flag again.
+            return Err(SynthesisError::AssignmentMissing);
+        }
         self.aux.push(value()?);
         Ok(Variable::new_unchecked(Index::Aux(0)))
     }

@@ -53,7 +53,7 @@ fn suite(circuit: impl Circuit<Scalar> + Clone, known: &Counts) {
     assert_eq!((found.log_domain, found.parameters), (known.log_domain, known.parameters));
     assert_eq!(r1cs.densities.b_inputs.iter_ones().collect::<Vec<_>>(), [0]);
 
-    let ours = witness(circuit.clone(), size).unwrap();
+    let ours = witness(&Cx::detached(), circuit.clone(), size).unwrap();
     let aux: Vec<Scalar> = ours.aux.iter().collect();
     assert_eq!((ours.inputs.len(), aux.len()), (size.inputs, size.aux));
     assert!(ours.aux.wide().len() <= size.wide);
@@ -191,6 +191,6 @@ fn a_missing_value_is_an_error() {
         }
     }
     let size = WitnessSize { inputs: 1, aux: 1, wide: 1 };
-    assert!(matches!(witness(Missing, &size), Err(SynthError::Synthesis(_))));
+    assert!(matches!(witness(&Cx::detached(), Missing, &size), Err(SynthError::Synthesis(_))));
     assert_eq!(record(Missing).unwrap().size, size);
 }

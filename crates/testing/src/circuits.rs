@@ -228,7 +228,8 @@ impl MerkleTree {
 }
 
 fn poseidon(children: &[Scalar]) -> Scalar {
-    let bytes: Vec<u8> = children.iter().flat_map(|child| PoseidonDomain::from(*child).into_bytes()).collect();
+    let bytes: Vec<u8> =
+        children.iter().flat_map(|child| PoseidonDomain::from(*child).into_bytes()).collect();
     PoseidonFunction::hash(&bytes).into()
 }
 

@@ -5,12 +5,12 @@ mod size;
 mod upstream;
 
 use cuzk_pipeline_core::{Cx, Footprint};
-use cuzk_values::{C1, PoRepVariant, Scalar, Witness};
+use cuzk_values::{C1, Scalar, Witness};
 use ff::Field;
-use rayon::prelude::*;
 
+use crate::c1::upstream::with_tree;
 use crate::{Recording, SectorShape, SynthError, WitnessSize};
-use upstream::with_tree;
+use upstream::{ParameterId, Pieces, Record};
 
 /// The circuit that proves one partition of a PoRep, for sectors of one size.
 ///
@@ -20,7 +20,7 @@ use upstream::with_tree;
 ///
 /// This type is where templates and writers for Filecoin's circuits belong:
 /// nothing outside it knows that its constraints are recorded and its witnesses
-/// synthesised.
+/// synthesised by upstream's gadgets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PorepCircuit {
     shape: SectorShape,
@@ -43,18 +43,16 @@ impl PorepCircuit {
     /// # Errors
     /// [`SynthError::Upstream`], which no sector size is known to cause.
     pub fn parameter_id(&self) -> Result<String, SynthError> {
-        use upstream::parameter_id;
-        let id = with_tree!(self.shape, parameter_id(self.shape))?;
-        Ok(format!("v{}-{id}", storage_proofs_core::parameter_cache::VERSION))
+        with_tree(self.shape, ParameterId(self.shape))
     }
 
-    /// The circuit's constraints.
+    /// The circuit's constraints, its challenges stored once.
     ///
     /// # Errors
-    /// [`SynthError::Synthesis`] and [`SynthError::R1cs`], which no sector size is known to cause.
+    /// [`SynthError::Synthesis`], [`SynthError::Upstream`] and
+    /// [`SynthError::R1cs`], which no sector size is known to cause.
     pub fn record(&self) -> Result<Recording, SynthError> {
-        use upstream::record;
-        with_tree!(self.shape, record(self.shape))
+        with_tree(self.shape, Record(self.shape))
     }
 
     /// The size of the circuit's witnesses, known without recording.
@@ -62,36 +60,30 @@ impl PorepCircuit {
         size::header().plus(size::challenge(self.shape).times(self.shape.challenges))
     }
 
-    /// What [`witness`](Self::witness) holds besides the witness.
+    /// What [`witness`](Self::witness) holds besides the witness: the pieces of
+    /// which it is put together, and upstream's copies of the C1.
     pub fn witness_scratch(&self) -> Footprint {
-        let piece = size::header().plus(size::challenge(self.shape)).footprint();
-        Footprint::host(piece.host * (self.shape.challenges as u64 + 1))
+        let piece = self.header_and_challenge().footprint() + size::vanilla_proof(self.shape);
+        Footprint::host(piece.host * self.shape.challenges as u64)
     }
 
-    /// The witness of a partition of `c1`. Its public inputs have been compared
-    /// with [`public_inputs`](Self::public_inputs).
+    /// The witness of a partition of `c1`, whose public inputs are
+    /// [`public_inputs`](Self::public_inputs). Challenges are synthesised in
+    /// parallel, on the caller's pool.
     ///
-    /// Challenges are synthesised in parallel, on the caller's pool.
+    /// That the constraints are satisfied is not checked: see [`check`](crate::check).
     ///
     /// # Errors
     /// [`SynthError::SectorSize`], [`SynthError::Partition`],
     /// [`SynthError::Count`], [`SynthError::NotCanonical`] for a C1 that does
-    /// not fit the circuit; [`SynthError::Synthesis`]; [`SynthError::Cancelled`].
-    /// That the constraints are satisfied is not checked: see [`check`](crate::check).
+    /// not fit the circuit; [`SynthError::PublicInput`]; [`SynthError::Cancelled`];
+    /// [`SynthError::Synthesis`] and [`SynthError::Upstream`] where upstream refuses.
     pub fn witness(&self, cx: &Cx<'_>, c1: &C1, partition: usize) -> Result<Witness, SynthError> {
         let statement = self.public_inputs(c1, partition)?;
         let shape = self.shape;
-        let one = size::header().plus(size::challenge(shape));
-
-        use upstream::{challenge_witness, header_witness};
-        let header = with_tree!(shape, header_witness(c1, &size::header()))?;
-        let challenges: Vec<Witness> = c1.partitions[partition]
-            .par_iter()
-            .map(|challenge| {
-                cx.checkpoint()?;
-                with_tree!(shape, challenge_witness(shape, c1, challenge, &one))
-            })
-            .collect::<Result<_, _>>()?;
+        let (header, with_challenge) = (size::header(), self.header_and_challenge());
+        let (header, challenges) =
+            with_tree(shape, Pieces { cx, shape, c1, partition, header, with_challenge })?;
 
         let size = self.witness_size();
         let (mut inputs, mut aux) = (Vec::with_capacity(size.inputs), size.builder());
@@ -102,63 +94,48 @@ impl PorepCircuit {
             aux.append(&challenge.aux, header.aux.len());
         }
         let witness = Witness { inputs, aux: aux.build() };
-        let wide = witness.aux.wide().len();
-        if wide > size.wide {
-            return Err(SynthError::TooWide { found: wide, limit: size.wide });
+
+        let different = witness.inputs.iter().zip(&statement).position(|(circuit, stated)| circuit != stated);
+        match different {
+            None => Ok(witness),
+            Some(index) => Err(SynthError::PublicInput {
+                index,
+                circuit: witness.inputs[index],
+                statement: statement[index],
+            }),
         }
-        for (index, (circuit, statement)) in witness.inputs.iter().zip(&statement).enumerate() {
-            if circuit != statement {
-                return Err(SynthError::PublicInput { index, circuit: *circuit, statement: *statement });
-            }
-        }
-        Ok(witness)
     }
 
     /// The public inputs of a partition of `c1`, ONE first: the statement that
-    /// its proof proves, as the C1 tells it.
+    /// its proof proves.
     ///
-    /// The circuit states `replica_id`, `comm_d`, `comm_r`, and of each challenge
-    /// the nodes whose values it opens: the challenge in the data; its six and
-    /// eight parents among the columns; the challenge itself; the challenge in
-    /// the replica and among the columns (storage-proofs-porep 19.1.0,
-    /// `StackedCompound::generate_public_inputs`). A verifier derives these nodes;
-    /// see [`derived_inputs`](Self::derived_inputs).
+    /// The circuit states `replica_id`, `comm_d` and `comm_r`, and for each
+    /// challenge the nodes whose values it opens: the challenge in the data, its
+    /// six and eight parents among the columns, the challenge itself, then the
+    /// challenge in the replica and among the columns (storage-proofs-porep
+    /// 19.1.0, `StackedCompound::generate_public_inputs`). A verifier derives
+    /// these nodes from `replica_id`, the seed and the graph; here they are the
+    /// C1's, which [`decode`](crate::c1::decode) has held against those.
     ///
     /// # Errors
     /// For a C1 that does not fit the circuit, as [`witness`](Self::witness).
     pub fn public_inputs(&self, c1: &C1, partition: usize) -> Result<Vec<Scalar>, SynthError> {
         let commitments = fit::check(self.shape, c1, partition)?;
-        let mut inputs = vec![Scalar::ONE];
+        let mut inputs = Vec::with_capacity(self.witness_size().inputs);
+        inputs.push(Scalar::ONE);
         inputs.extend(commitments);
         for challenge in &c1.partitions[partition] {
-            let node = challenge.challenge();
             let parents = challenge.drg_parents.iter().chain(&challenge.exp_parents);
-            let opened = [challenge.data.node].into_iter().chain(parents.map(|parent| parent.path.node));
+            let columns = parents.map(|parent| parent.path.node);
+            let node = challenge.challenge();
+            let opened = [challenge.data.node].into_iter().chain(columns);
             let nodes = opened.chain([node, challenge.replica.node, challenge.column.path.node]);
             inputs.extend(nodes.map(|node| Scalar::from(u64::from(node))));
         }
         Ok(inputs)
     }
 
-    /// The public inputs, ONE first, that a verifier computes who knows of `c1`
-    /// only its commitments and its seed: the challenges and their parents are
-    /// derived for `variant`, from the graph of `porep_id`. Where they equal
-    /// [`public_inputs`](Self::public_inputs), the network accepts a proof of them.
-    ///
-    /// # Errors
-    /// [`SynthError::Partition`] for a partition above 255; [`SynthError::Upstream`].
-    pub fn derived_inputs(
-        &self,
-        c1: &C1,
-        partition: usize,
-        variant: PoRepVariant,
-        porep_id: [u8; 32],
-    ) -> Result<Vec<Scalar>, SynthError> {
-        use upstream::derived_inputs;
-        if partition > u8::MAX.into() {
-            return Err(SynthError::Partition { partition, partitions: 1 + usize::from(u8::MAX) });
-        }
-        fit::commitments(c1)?;
-        with_tree!(self.shape, derived_inputs(self.shape, c1, partition, variant, porep_id))
+    fn header_and_challenge(&self) -> WitnessSize {
+        size::header().plus(size::challenge(self.shape))
     }
 }

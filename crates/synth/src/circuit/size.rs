@@ -1,6 +1,7 @@
 //! How many variables the PoRep circuit has, gadget by gadget.
 
-use cuzk_values::{DRG_PARENTS, EXP_PARENTS, TreeShape};
+use cuzk_pipeline_core::Footprint;
+use cuzk_values::{DRG_PARENTS, EXP_PARENTS, LABEL_PARENTS, Node, TreeShape};
 
 use crate::{SectorShape, WitnessSize};
 
@@ -18,11 +19,7 @@ impl WitnessSize {
     }
 
     pub(super) const fn plus(self, other: Self) -> Self {
-        Self {
-            inputs: self.inputs + other.inputs,
-            aux: self.aux + other.aux,
-            wide: self.wide + other.wide,
-        }
+        Self { inputs: self.inputs + other.inputs, aux: self.aux + other.aux, wide: self.wide + other.wide }
     }
 
     pub(super) const fn times(self, times: usize) -> Self {
@@ -50,10 +47,10 @@ const fn poseidon(arity: usize) -> WitnessSize {
 
 /// `storage_proofs_core::gadgets::insertion::insert`: a node among its siblings, by the bits of its index.
 const fn insert(arity: usize) -> WitnessSize {
-    WitnessSize::wide(match arity {
-        2 => 2,
-        _ => 0,
-    })
+    match arity {
+        2 => WitnessSize::wide(2),
+        _ => WitnessSize::wide(20).plus(WitnessSize::bits(2)),
+    }
 }
 
 /// A path to the root, by the hash of a node's children.
@@ -85,4 +82,13 @@ pub(super) fn challenge(shape: SectorShape) -> WitnessSize {
         .plus(encoding)
         .plus(path(shape.tree_c(), poseidon))
         .plus(column_path)
+}
+
+/// What upstream's vanilla proof of one challenge weighs, twice: it is copied
+/// into the circuit, as scalars with a tag.
+pub(super) fn vanilla_proof(shape: SectorShape) -> Footprint {
+    let columns = (1 + DRG_PARENTS + EXP_PARENTS) * (shape.layers + shape.tree_c().siblings());
+    let paths = shape.tree_d().siblings() + shape.tree_c().siblings();
+    let labels = (shape.layers + 1) * LABEL_PARENTS;
+    Footprint::host((3 * (columns + paths + labels) * size_of::<Node>()) as u64)
 }

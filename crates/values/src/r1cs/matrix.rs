@@ -127,7 +127,10 @@ impl Matrix {
         };
         let (stored, copy) = (stored as u32, copy as u32);
         Rows {
-            matrix: self,
+            ends: &self.ends,
+            columns: &self.columns,
+            coefficients: &self.coefficients,
+            repeat: &self.repeat,
             stored,
             copy,
             shift: self.repeat.shift(copy),
@@ -136,10 +139,14 @@ impl Matrix {
         }
     }
 
-    /// Where the entries of stored row `row` start.
     fn start(&self, row: u32) -> usize {
-        if row == 0 { 0 } else { self.ends[row as usize - 1] as usize }
+        start(&self.ends, row)
     }
+}
+
+/// Where the entries of stored row `row` start.
+fn start(ends: &[u32], row: u32) -> usize {
+    if row == 0 { 0 } else { ends[row as usize - 1] as usize }
 }
 
 impl Value for Matrix {
@@ -152,7 +159,10 @@ impl Value for Matrix {
 /// Consecutive rows of a [`Matrix`].
 #[derive(Debug, Clone)]
 pub struct Rows<'a> {
-    matrix: &'a Matrix,
+    ends: &'a [u32],
+    columns: &'a [u32],
+    coefficients: &'a [u32],
+    repeat: &'a Repeat,
     stored: u32,
     copy: u32,
     shift: Shift,
@@ -166,15 +176,15 @@ impl<'a> Iterator for Rows<'a> {
     #[inline]
     fn next(&mut self) -> Option<Row<'a>> {
         self.left = self.left.checked_sub(1)?;
-        let end = self.matrix.ends[self.stored as usize] as usize;
+        let end = self.ends[self.stored as usize] as usize;
         let entries = self.start..end;
         let row = Row {
-            columns: self.matrix.columns[entries.clone()].iter(),
-            coefficients: self.matrix.coefficients[entries].iter(),
+            columns: self.columns[entries.clone()].iter(),
+            coefficients: self.coefficients[entries].iter(),
             shift: self.shift,
         };
         (self.stored, self.start) = (self.stored + 1, end);
-        if self.stored == self.matrix.repeat.rows.end {
+        if self.stored == self.repeat.rows.end {
             self.leave_copy();
         }
         Some(row)
@@ -188,11 +198,11 @@ impl<'a> Iterator for Rows<'a> {
 impl Rows<'_> {
     /// Goes on with the first row of the next copy, or behind the last.
     fn leave_copy(&mut self) {
-        let repeat = &self.matrix.repeat;
+        let repeat = self.repeat;
         if self.copy + 1 < repeat.count {
             self.copy += 1;
             self.stored = repeat.rows.start;
-            self.start = self.matrix.start(self.stored);
+            self.start = start(self.ends, self.stored);
         } else {
             self.copy = 0;
         }
