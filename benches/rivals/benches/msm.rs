@@ -8,36 +8,51 @@ use ark_serialize::CanonicalSerialize;
 use blst::{MultiPoint, blst_p1_affine, blst_p2_affine};
 use blstrs::{G1Projective, G2Projective, Scalar};
 use criterion::Criterion;
+use cuzk_msm::{Arithmetic, Curve as Msm, Density, G1, G2, msm_compact, msm_with};
 use cuzk_rivals::{
     Race, full_width, on_one_and_two, points, to_ark_g1, to_ark_g2, to_ark_scalars, witness_like,
 };
+use cuzk_values::{Bases, CompactScalars};
 use ec_gpu_gen::multiexp_cpu::{FullDensity, multiexp_cpu};
 use ec_gpu_gen::threadpool::Worker;
 use ff::PrimeField;
 use group::prime::PrimeCurve;
 use group::{Curve, Group, UncompressedEncoding};
 
-/// A function that makes so many scalars.
-type Scalars = fn(usize) -> Vec<Scalar>;
+#[derive(Clone, Copy, PartialEq)]
+enum Scalars {
+    FullWidth,
+    Witness,
+}
+
+impl Scalars {
+    fn make(self, n: usize) -> Vec<Scalar> {
+        match self {
+            Self::FullWidth => full_width(n),
+            Self::Witness => witness_like(n),
+        }
+    }
+}
 
 fn main() -> ExitCode {
     on_one_and_two(|criterion, cpus| {
         for log in [16, 18, 20] {
-            g1(criterion, format!("msm.g1/2^{log}/{cpus}-cpu"), full_width, 1 << log);
+            g1(criterion, format!("msm.g1/2^{log}/{cpus}-cpu"), Scalars::FullWidth, 1 << log);
         }
-        g1(criterion, format!("msm.g1.witness/2^20/{cpus}-cpu"), witness_like, 1 << 20);
-        g2(criterion, format!("msm.g2/2^18/{cpus}-cpu"), full_width, 1 << 18);
+        g1(criterion, format!("msm.g1.witness/2^20/{cpus}-cpu"), Scalars::Witness, 1 << 20);
+        g2(criterion, format!("msm.g2/2^18/{cpus}-cpu"), Scalars::FullWidth, 1 << 18);
     })
 }
 
 fn g1(criterion: &mut Criterion, name: String, scalars: Scalars, n: usize) {
     let mut race = Race::new(criterion, name);
+    cuzk::<G1>(&mut race, scalars, n);
     race.enter(
         "blst",
         || {
             (
                 points::<G1Projective>(n).iter().map(|p| *p.as_ref()).collect::<Vec<blst_p1_affine>>(),
-                bytes(&scalars(n)),
+                bytes(&scalars.make(n)),
             )
         },
         |(points, scalars)| points.mult(scalars, Scalar::NUM_BITS as usize),
@@ -49,7 +64,7 @@ fn g1(criterion: &mut Criterion, name: String, scalars: Scalars, n: usize) {
     );
     race.enter(
         "arkworks",
-        || (to_ark_g1(&points::<G1Projective>(n)), to_ark_scalars(&scalars(n))),
+        || (to_ark_g1(&points::<G1Projective>(n)), to_ark_scalars(&scalars.make(n))),
         |(points, scalars)| ark_bls12_381::G1Projective::msm_unchecked(points, scalars),
         |_, sum| encode_ark(&sum.into_affine()),
     );
@@ -58,12 +73,13 @@ fn g1(criterion: &mut Criterion, name: String, scalars: Scalars, n: usize) {
 
 fn g2(criterion: &mut Criterion, name: String, scalars: Scalars, n: usize) {
     let mut race = Race::new(criterion, name);
+    cuzk::<G2>(&mut race, scalars, n);
     race.enter(
         "blst",
         || {
             (
                 points::<G2Projective>(n).iter().map(|p| *p.as_ref()).collect::<Vec<blst_p2_affine>>(),
-                bytes(&scalars(n)),
+                bytes(&scalars.make(n)),
             )
         },
         |(points, scalars)| points.mult(scalars, Scalar::NUM_BITS as usize),
@@ -75,11 +91,43 @@ fn g2(criterion: &mut Criterion, name: String, scalars: Scalars, n: usize) {
     );
     race.enter(
         "arkworks",
-        || (to_ark_g2(&points::<G2Projective>(n)), to_ark_scalars(&scalars(n))),
+        || (to_ark_g2(&points::<G2Projective>(n)), to_ark_scalars(&scalars.make(n))),
         |(points, scalars)| ark_bls12_381::G2Projective::msm_unchecked(points, scalars),
         |_, sum| encode_ark(&sum.into_affine()),
     );
     bellperson::<G2Projective>(&mut race, scalars, n);
+}
+
+/// Ours, by every arithmetic that this CPU has; scalars of a witness in their compact form too.
+fn cuzk<C: Msm>(race: &mut Race<Vec<u8>>, scalars: Scalars, n: usize)
+where
+    C::Projective: Curve<AffineRepr = C::Affine> + PrimeCurve<Affine: UncompressedEncoding>,
+{
+    for (name, arithmetic) in [("cuzk-ifma", Arithmetic::Avx512Ifma), ("cuzk-portable", Arithmetic::Portable)]
+    {
+        if !arithmetic.is_available() {
+            continue;
+        }
+        race.enter(
+            name,
+            || (points::<C::Projective>(n), scalars.make(n)),
+            |(points, scalars)| {
+                msm_with::<C>(arithmetic, points, scalars).expect("as many points as scalars")
+            },
+            |_, sum| encode(sum),
+        );
+    }
+    if scalars == Scalars::Witness {
+        race.enter(
+            "cuzk-compact",
+            || (Bases::new(points::<C::Projective>(n)), CompactScalars::from_iter(scalars.make(n))),
+            |(bases, scalars)| {
+                msm_compact::<C>(bases, &[], scalars, Density::Full, &|| Ok(()))
+                    .expect("as many bases as scalars")
+            },
+            |_, sum| encode(sum),
+        );
+    }
 }
 
 /// The function that bellperson's `multiexp` is on a CPU.
@@ -90,7 +138,7 @@ where
 {
     race.enter(
         "bellperson",
-        || (Arc::new(points::<C>(n)), Arc::new(scalars(n).iter().map(PrimeField::to_repr).collect())),
+        || (Arc::new(points::<C>(n)), Arc::new(scalars.make(n).iter().map(PrimeField::to_repr).collect())),
         |(points, scalars): &mut (Arc<Vec<_>>, Arc<Vec<_>>)| {
             let sum = multiexp_cpu(&Worker::new(), (points.clone(), 0), FullDensity, scalars.clone());
             sum.wait().expect("as many points as scalars")

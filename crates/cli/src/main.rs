@@ -1,3 +1,76 @@
 //! The `cuzk` command.
 
-fn main() {}
+mod args;
+mod commands {
+    pub(crate) mod bench;
+    pub(crate) mod fixture;
+    pub(crate) mod graph;
+    pub(crate) mod inspect;
+    pub(crate) mod params;
+    pub(crate) mod prove;
+    pub(crate) mod setup;
+    pub(crate) mod shell;
+    pub(crate) mod topology;
+    pub(crate) mod verify;
+}
+mod failure;
+mod files;
+mod interrupt;
+mod machine;
+mod params;
+mod printer;
+mod progress;
+mod sector;
+mod units;
+mod usage;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use tracing_subscriber::EnvFilter;
+
+use crate::args::{Cli, Command, Fixture, Global, Params, Prove, Setup, Verify};
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+fn main() -> ExitCode {
+    let Cli { command, global } = Cli::parse();
+    let printer = Printer::new(global.json, global.quiet);
+    log(&global);
+    match interrupt::listen().and_then(|()| run(printer, command)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            printer.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(printer: Printer, command: Command) -> Result<(), Failure> {
+    use commands::{bench, fixture, graph, inspect, params, prove, setup, shell, topology, verify};
+    match command {
+        Command::Prove(Prove::Porep(args)) => prove::porep(printer, &args),
+        Command::Verify(Verify::Porep(args)) => verify::porep(printer, &args),
+        Command::Inspect(args) => inspect::run(printer, &args),
+        Command::Fixture(Fixture::Porep(args)) => fixture::porep(printer, &args),
+        Command::Setup(Setup::Porep(args)) => setup::porep(printer, &args),
+        Command::Params(Params::List(args)) => params::list(printer, &args),
+        Command::Params(Params::Check(args)) => params::check(printer, &args),
+        Command::Bench(args) => bench::run(printer, &args),
+        Command::Graph(args) => graph::run(printer, &args),
+        Command::Topology => topology::run(printer),
+        Command::Completions { shell } => shell::completions(printer, shell),
+        Command::Man { out } => shell::man(printer, &out),
+    }
+}
+
+/// Logs to stderr: warnings, or more with `-v`; `RUST_LOG` overrides both.
+fn log(global: &Global) {
+    let default = match global.verbose {
+        0 => "warn",
+        1 => "info",
+        _ => "debug",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

@@ -1,5 +1,7 @@
 //! What goes wrong around a proof.
 
+use cuzk_pipeline_core::ErrorKind;
+
 /// A proof that cannot be made, or does not hold.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -38,13 +40,41 @@ pub enum Groth16Error {
         /// How many the circuit needs.
         expected: usize,
     },
+    /// The prover was made to draw graphs, not to run them.
+    #[error("this prover has no parameters: its graphs can be drawn, not run")]
+    NoParameters,
     /// The OS gave no randomness.
     #[error("the operating system gave no randomness for r and s")]
     Randomness(#[source] rand_core::Error),
+    /// The circuit cannot be synthesised.
+    #[error(transparent)]
+    Synth(#[from] cuzk_synth::SynthError),
+    /// The parameters cannot be read.
+    #[error(transparent)]
+    Srs(#[from] cuzk_srs::SrsError),
+    /// The domain is too large.
+    #[error(transparent)]
+    Ntt(#[from] cuzk_ntt::NttError),
     /// The graph could not be built.
     #[error(transparent)]
     Graph(#[from] cuzk_pipeline_core::BuildError),
     /// The run was cancelled.
     #[error(transparent)]
     Cancelled(#[from] cuzk_pipeline_core::Cancelled),
+}
+
+impl Groth16Error {
+    /// Who must act.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Inputs { .. }
+            | Self::Partitions { .. }
+            | Self::WrongParameters { .. }
+            | Self::Cancelled(_) => ErrorKind::Input,
+            Self::Randomness(_) => ErrorKind::Resource,
+            Self::Synth(error) => error.kind(),
+            Self::Srs(error) => error.kind(),
+            Self::Invalid { .. } | Self::NoParameters | Self::Ntt(_) | Self::Graph(_) => ErrorKind::Bug,
+        }
+    }
 }

@@ -47,24 +47,22 @@ impl PreparedVerifyingKey {
     /// # Errors
     /// [`Groth16Error::Inputs`] where the number of inputs is not the key's,
     /// [`Groth16Error::Invalid`] where the equation does not hold.
-    pub fn verify(&self, partition: usize, proof: &PartitionProof, inputs: &[Scalar]) -> Result<(), Groth16Error> {
+    pub fn verify(
+        &self,
+        partition: usize,
+        proof: &PartitionProof,
+        inputs: &[Scalar],
+    ) -> Result<(), Groth16Error> {
         if inputs.len() != self.ic.len() {
             let (given, expected) = (inputs.len(), self.ic.len());
             return Err(Groth16Error::Inputs { partition, given, expected });
         }
         let ic: Vec<G1Projective> = self.ic.iter().map(G1Projective::from).collect();
         let inputs = G1Projective::multi_exp(&ic, inputs).to_affine();
-        let terms = [
-            (&proof.a, &G2Prepared::from(proof.b)),
-            (&inputs, &self.neg_gamma),
-            (&proof.c, &self.neg_delta),
-        ];
+        let terms =
+            [(&proof.a, &G2Prepared::from(proof.b)), (&inputs, &self.neg_gamma), (&proof.c, &self.neg_delta)];
         let product = Bls12::multi_miller_loop(&terms).final_exponentiation();
-        if product == self.alpha_beta {
-            Ok(())
-        } else {
-            Err(Groth16Error::Invalid { partition })
-        }
+        if product == self.alpha_beta { Ok(()) } else { Err(Groth16Error::Invalid { partition }) }
     }
 
     /// Verifies the proofs of all partitions.

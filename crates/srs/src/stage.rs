@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cuzk_pipeline_core::{Cost, Cx, Footprint, Stage};
+use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Stage};
 use cuzk_values::Srs;
 
 use crate::{ParameterFile, Query, SrsError};
@@ -31,6 +31,10 @@ impl Stage for Load {
 
     fn name(&self) -> Cow<'static, str> {
         "srs.load".into()
+    }
+
+    fn kind(&self, error: &SrsError) -> ErrorKind {
+        error.kind()
     }
 
     fn cost(&self) -> Cost {

@@ -62,3 +62,67 @@ fn subsets_stay<P: Point>(points: &[P]) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
+    use ff::Field;
+    use group::prime::PrimeCurveAffine;
+
+    use super::*;
+
+    /// A point of the curve that is not in the subgroup, as nearly all are not.
+    fn outside_g1(random: &mut ChaCha8Rng) -> G1Affine {
+        loop {
+            let mut bytes = [0; 48];
+            random.fill_bytes(&mut bytes);
+            bytes[0] = bytes[0] & 0x1f | 0x80;
+            let point = Option::<G1Affine>::from(G1Affine::from_compressed_unchecked(&bytes));
+            if let Some(point) = point.filter(|point| !point.in_subgroup()) {
+                return point;
+            }
+        }
+    }
+
+    /// The point (0, 2), of order 3: the smallest there is, which hides most easily.
+    fn of_order_three() -> G1Affine {
+        let x = G1Affine::generator().x();
+        let one = x * x.invert().unwrap();
+        G1Affine::from_raw_unchecked(x - x, one + one, false)
+    }
+
+    #[test]
+    fn one_bad_point_among_many_is_found() {
+        let seed = OsRng.next_u64();
+        println!("seed {seed}");
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let good: Vec<_> = (0..40).map(|_| G1Projective::random(&mut random).to_affine()).collect();
+        let three = of_order_three();
+        assert!(bool::from(three.is_on_curve()) && !three.in_subgroup());
+        assert_eq!(three.to_curve().double() + three, G1Projective::identity());
+        let nearly_good = (three + good[0].to_curve()).to_affine();
+        for len in [0, 1, 5, FEW - 1, FEW, 3 * FEW + 7, CHUNK + FEW + 1] {
+            let mut points: Vec<G1Affine> = good.iter().copied().cycle().take(len).collect();
+            assert_eq!(all_in_subgroup(&points), Ok(()));
+            if len == 0 {
+                continue;
+            }
+            for bad in [outside_g1(&mut random), three, nearly_good] {
+                let at = random.next_u32() as usize % len;
+                let good = std::mem::replace(&mut points[at], bad);
+                assert_eq!(all_in_subgroup(&points), Err(at), "{len}");
+                points[at] = good;
+            }
+        }
+        let g2 = G2Projective::random(&mut random).to_affine();
+        assert_eq!(all_in_subgroup::<G2Affine>(&vec![g2; 2 * FEW]), Ok(()));
+    }
+
+    /// Bad points that cancel in the sum of all do not in random subsets' sums.
+    #[test]
+    fn bad_points_do_not_hide_each_other() {
+        let three = of_order_three();
+        let points = [three, -three].repeat(FEW);
+        assert_eq!(all_in_subgroup(&points), Err(0));
+    }
+}

@@ -1,5 +1,7 @@
 //! Evaluations of the constraints, from the matrices and a compact witness.
 
+use std::ops::RangeInclusive;
+
 use cuzk_pipeline_core::Cx;
 use cuzk_values::{Evals, Matrix, Poly, R1cs, Row, Scalar, Witness};
 use ff::Field;
@@ -92,9 +94,12 @@ struct Terms<'a> {
     coefficients: &'a [Scalar],
     /// Each coefficient as an integer, or 0 where it has none below 2^31.
     small: Vec<i32>,
-    /// The integers from −8 to 8.
-    digits: [Scalar; 17],
+    /// The integers in [`DIGITS`].
+    digits: Vec<Scalar>,
 }
+
+/// Integers that most rows sum up to.
+const DIGITS: RangeInclusive<i64> = -8..=8;
 
 impl<'a> Terms<'a> {
     fn new(r1cs: &'a R1cs) -> Self {
@@ -102,7 +107,7 @@ impl<'a> Terms<'a> {
         Self {
             coefficients,
             small: coefficients.iter().map(small).collect(),
-            digits: std::array::from_fn(|i| scalar(i as i64 - 8)),
+            digits: DIGITS.map(scalar).collect(),
         }
     }
 
@@ -156,10 +161,8 @@ impl<'a> Terms<'a> {
 
     #[inline]
     fn integer(&self, value: i64) -> Scalar {
-        match self.digits.get((value + 8) as usize) {
-            Some(digit) => *digit,
-            None => scalar(value),
-        }
+        let digit = usize::try_from(value - DIGITS.start()).ok().and_then(|at| self.digits.get(at));
+        digit.copied().unwrap_or_else(|| scalar(value))
     }
 }
 
@@ -173,10 +176,8 @@ fn small(coefficient: &Scalar) -> i32 {
     let magnitude = |scalar: &Scalar| {
         let bytes = scalar.to_bytes_le();
         let (low, high) = bytes.split_first_chunk().expect("32 bytes are more than 4");
-        match high.iter().all(|byte| *byte == 0) {
-            true => i32::try_from(u32::from_le_bytes(*low)).ok(),
-            false => None,
-        }
+        let fits = high.iter().all(|byte| *byte == 0);
+        i32::try_from(u32::from_le_bytes(*low)).ok().filter(|_| fits)
     };
     magnitude(coefficient).or_else(|| magnitude(&-coefficient).map(|m| -m)).unwrap_or(0)
 }

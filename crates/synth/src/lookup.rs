@@ -38,9 +38,8 @@ impl<'a> Lookup<'a> {
     /// # Errors
     /// [`SynthError::Foreign`] unless the witness has as many variables as the constraints.
     pub(crate) fn new(r1cs: &R1cs, witness: &'a Witness) -> Result<Self, SynthError> {
-        let same = |what, found, expected| match found == expected {
-            true => Ok(()),
-            false => Err(SynthError::Foreign { what, found, expected }),
+        let same = |what, found, expected| {
+            if found == expected { Ok(()) } else { Err(SynthError::Foreign { what, found, expected }) }
         };
         same("inputs", witness.inputs.len(), r1cs.inputs)?;
         same("auxiliary variables", witness.aux.len(), r1cs.aux)?;
@@ -82,7 +81,8 @@ impl<'a> Lookup<'a> {
         let (word, bit) = (column as usize / 64, column % 64);
         let block = self.blocks[word];
         if (block.wide >> bit) & 1 == 0 {
-            return Cell::Bit(-(((block.ones >> bit) & 1) as i64));
+            let one = (block.ones >> bit) & 1;
+            return Cell::Bit(0_u64.wrapping_sub(one).cast_signed());
         }
         let before = (block.wide & ((1 << bit) - 1)).count_ones();
         let rank = (self.ranks[word] + before) as usize;

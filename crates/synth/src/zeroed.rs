@@ -1,7 +1,9 @@
 //! Memory that is zero without having been touched.
 #![allow(unsafe_code, reason = "std has no safe way to ask for zeroed memory of a foreign type")]
+#![allow(clippy::cast_ptr_alignment, reason = "the memory is allocated by the type's own layout")]
 
 use std::alloc::{Layout, alloc_zeroed};
+use std::ptr;
 
 use cuzk_values::Scalar;
 
@@ -19,13 +21,15 @@ pub(crate) fn zeroed_scalars(len: usize) -> Result<Vec<Scalar>, SynthError> {
         return Ok(Vec::new());
     }
     // SAFETY: the layout's size is not zero.
+    #[allow(clippy::cast_ptr_alignment, reason = "the layout is that of scalars")]
     let memory = unsafe { alloc_zeroed(layout) }.cast::<Scalar>();
     if memory.is_null() {
         return Err(refused);
     }
     // SAFETY: the global allocator gave `memory` with the layout of an array of `len` scalars, and
     // all zeros is a scalar, zero: `Scalar` is `blst_fr`, four limbs in Montgomery form.
-    Ok(unsafe { Vec::from_raw_parts(memory, len, len) })
+    let scalars = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(memory, len)) };
+    Ok(scalars.into_vec())
 }
 
 #[cfg(test)]

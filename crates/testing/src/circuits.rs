@@ -33,6 +33,9 @@ const NODES: usize = 64;
 pub const C1_2KIB: &[u8] = include_bytes!("../fixtures/c1-2kib.json");
 
 /// The PoRep of the sector in [`C1_2KIB`]: 2 challenges.
+///
+/// # Panics
+/// Never: the fixture is sound.
 pub fn porep_2kib() -> impl Circuit<Scalar> + Clone + Send {
     let c1: Value = serde_json::from_slice(C1_2KIB).expect("the fixture is JSON");
     porep(&c1)
@@ -110,6 +113,9 @@ impl PostSector {
 }
 
 /// SnapDeals' `EmptySectorUpdate`: 10 challenges in one partition.
+///
+/// # Panics
+/// Never: the fixture is sound.
 pub fn empty_sector_update_2kib() -> impl Circuit<Scalar> + Clone + Send {
     /// As much of each index as `rho` hashes: `hs` of storage-proofs-update, for 2 KiB.
     const HIGH_BITS: usize = 1;

@@ -13,7 +13,7 @@ use super::reversed;
 use super::shared::SharedScalars;
 
 /// Bits of a square's side.
-const HALF: u32 = 4;
+const HALF: u32 = 5;
 const SIDE: usize = 1 << HALF;
 type Square = [[Scalar; SIDE]; SIDE];
 

@@ -202,47 +202,42 @@ fn broadcast(value: u64) -> __m512i {
     _mm512_set1_epi64(value.cast_signed())
 }
 
-#[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn mul(a: &Fp8, b: &Fp8) -> Fp8 {
-    let mut t = [_mm512_setzero_si512(); 2 * LIMBS];
-    for i in 0..LIMBS {
-        for j in 0..LIMBS {
-            t[i + j] = _mm512_madd52lo_epu64(t[i + j], a.0[i], b.0[j]);
-        }
-        for j in 0..LIMBS {
-            t[i + j + 1] = _mm512_madd52hi_epu64(t[i + j + 1], a.0[i], b.0[j]);
-        }
-    }
-    reduce(t)
+    montgomery::<false>(a, b)
 }
 
-#[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn square(a: &Fp8) -> Fp8 {
-    let mut t = [_mm512_setzero_si512(); 2 * LIMBS];
-    for i in 0..LIMBS {
-        for j in i + 1..LIMBS {
-            t[i + j] = _mm512_madd52lo_epu64(t[i + j], a.0[i], a.0[j]);
-        }
-        for j in i + 1..LIMBS {
-            t[i + j + 1] = _mm512_madd52hi_epu64(t[i + j + 1], a.0[i], a.0[j]);
-        }
-    }
-    for sum in &mut t {
-        *sum = _mm512_add_epi64(*sum, *sum);
-    }
-    for i in 0..LIMBS {
-        t[2 * i] = _mm512_madd52lo_epu64(t[2 * i], a.0[i], a.0[i]);
-        t[2 * i + 1] = _mm512_madd52hi_epu64(t[2 * i + 1], a.0[i], a.0[i]);
-    }
-    reduce(t)
+    montgomery::<true>(a, a)
 }
 
-/// Montgomery's reduction of sums by position, each below 2^63.
-#[inline]
+/// The product over R, of two equal factors where `SQUARE`. One function, because
+/// sixteen registers of sums do not survive a call.
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn reduce(mut t: [__m512i; 2 * LIMBS]) -> Fp8 {
+fn montgomery<const SQUARE: bool>(Fp8(a): &Fp8, Fp8(b): &Fp8) -> Fp8 {
+    // The products by position, each sum below 2^58.
+    let mut t = [_mm512_setzero_si512(); 2 * LIMBS];
+    for i in 0..LIMBS {
+        let from = if SQUARE { i + 1 } else { 0 };
+        for j in from..LIMBS {
+            t[i + j] = _mm512_madd52lo_epu64(t[i + j], a[i], b[j]);
+        }
+        for j in from..LIMBS {
+            t[i + j + 1] = _mm512_madd52hi_epu64(t[i + j + 1], a[i], b[j]);
+        }
+    }
+    if SQUARE {
+        for sum in &mut t {
+            *sum = _mm512_add_epi64(*sum, *sum);
+        }
+        for i in 0..LIMBS {
+            t[2 * i] = _mm512_madd52lo_epu64(t[2 * i], a[i], a[i]);
+            t[2 * i + 1] = _mm512_madd52hi_epu64(t[2 * i + 1], a[i], a[i]);
+        }
+    }
+    // Montgomery's reduction: multiples of p that clear the lower half, limb by limb.
     let minus_p_inverse = _mm512_set1_epi64(MINUS_P_INVERSE);
     for i in 0..LIMBS {
         let q = _mm512_madd52lo_epu64(_mm512_setzero_si512(), t[i], minus_p_inverse);

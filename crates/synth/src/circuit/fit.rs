@@ -66,10 +66,10 @@ fn path(tree: TreeShape, path: &MerkleProof, at: &dyn Display) -> Result<(), Syn
 }
 
 fn count(at: &dyn Display, what: &'static str, found: usize, expected: usize) -> Result<(), SynthError> {
-    match found == expected {
-        true => Ok(()),
-        false => Err(SynthError::Count { at: at.to_string(), what, found, expected }),
+    if found == expected {
+        return Ok(());
     }
+    Err(SynthError::Count { at: at.to_string(), what, found, expected })
 }
 
 fn scalar(node: &Node, at: &dyn Display) -> Result<Scalar, SynthError> {

@@ -14,7 +14,7 @@ use upstream::{ParameterId, Pieces, Record};
 
 /// The circuit that proves one partition of a PoRep, for sectors of one size.
 ///
-/// All variants (V1, V1_1, synthetic, non-interactive) of a sector size have
+/// All variants (`V1`, `V1_1`, synthetic, non-interactive) of a sector size have
 /// the same circuit and parameters; they differ in the challenges, and in how
 /// many partitions there are.
 ///

@@ -43,7 +43,9 @@ struct LimbHasher(u64);
 
 impl Hasher for LimbHasher {
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+        for byte in bytes {
+            self.write_u64((*byte).into());
+        }
     }
 
     #[inline]

@@ -1,0 +1,313 @@
+//! The command line: types only. What they mean is in `commands`.
+
+#![allow(clippy::doc_markdown, reason = "the docs are help texts, for a terminal")]
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use cuzk_synth::SectorShape;
+
+use crate::units::{Memory, Miner, sector_shape};
+
+/// Prove Filecoin's Groth16 statements.
+#[derive(Debug, Parser)]
+#[command(name = "cuzk", version, about, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "\
+A first proof, without a sector and without Filecoin's 44 GiB of parameters:
+  cuzk fixture porep --sector-size 2KiB --out c1.json
+  cuzk setup porep --sector-size 2KiB
+  cuzk prove porep --c1 c1.json --test-params --out proof.bin
+  cuzk verify porep --c1 c1.json --proof proof.bin --test-params
+
+Exit codes:
+  0  done
+  1  a fault of this program (please report it)
+  2  a bad argument or a bad input file
+  3  the proof does not verify
+  4  a resource is missing: memory, disk, parameters
+  5  a device failed
+  130  interrupted")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Global {
+    /// Print one JSON object to stdout instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Log more: -v for stages, -vv for all (RUST_LOG overrides it)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Show no progress
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a proof
+    #[command(subcommand)]
+    Prove(Prove),
+    /// Check a proof
+    #[command(subcommand)]
+    Verify(Verify),
+    /// Say what a file is: a C1, a proof, parameters, a key
+    Inspect(Inspect),
+    /// Make an input to try things with, from a seed
+    #[command(subcommand)]
+    Fixture(Fixture),
+    /// Make test parameters. They are INSECURE: whoever makes them can forge proofs
+    #[command(subcommand)]
+    Setup(Setup),
+    /// List and check parameter files
+    #[command(subcommand)]
+    Params(Params),
+    /// Prove a C1 many times and report throughput, latency and memory
+    Bench(Bench),
+    /// Show the graph of a proof: its stages, what they cost, what they wait for
+    Graph(GraphArgs),
+    /// Show the NUMA nodes, cores and memory that cuzk would use
+    Topology,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write man pages into a folder
+    Man {
+        /// The folder, made if it is missing
+        out: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Prove {
+    /// Make a PoRep proof (Commit 2) from a C1 output (Commit 1)
+    Porep(ProvePorep),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProvePorep {
+    /// The C1 output: JSON of filecoin-proofs or of its API, the wrapper that
+    /// lotus-bench and Curio write, bincode of either; gz or zst of any
+    #[arg(long, value_name = "FILE")]
+    pub(crate) c1: PathBuf,
+    #[command(flatten)]
+    pub(crate) params: ParamsDir,
+    /// Where the proof goes, 192 bytes a partition; without it, hex on stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) sector: SectorCheck,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+    /// Write a timeline in Chrome's trace format: open it in ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Print the timeline as text once the proof is made
+    #[arg(long)]
+    pub(crate) timeline: bool,
+    /// Take r and s from this seed instead of the operating system. INSECURE: two
+    /// proofs with one seed give the witness away. For comparing provers
+    #[arg(long, value_name = "N", hide = true)]
+    pub(crate) insecure_blinding_seed: Option<u64>,
+}
+
+/// What the C1's replica id is checked against, when it is given.
+#[derive(Debug, Args)]
+pub(crate) struct SectorCheck {
+    /// Check that the C1 is of this sector number
+    #[arg(long, value_name = "N")]
+    pub(crate) sector_number: Option<u64>,
+    /// Check that the C1 is of this miner, as t01000, f01000 or 1000. Takes a sector
+    /// number too, given or in the file
+    #[arg(long, value_name = "ID")]
+    pub(crate) miner_addr: Option<Miner>,
+}
+
+/// Where parameters come from.
+#[derive(Debug, Args)]
+pub(crate) struct ParamsDir {
+    /// The folder of Filecoin's parameters [default: FIL_PROOFS_PARAMETER_CACHE,
+    /// then /var/tmp/filecoin-proof-parameters]; with --test-params, of test parameters
+    #[arg(long, value_name = "DIR")]
+    pub(crate) params: Option<PathBuf>,
+    /// Use test parameters (`cuzk setup`). INSECURE: no chain accepts such a proof
+    #[arg(long)]
+    pub(crate) test_params: bool,
+}
+
+/// What of the machine is used.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Machine")]
+pub(crate) struct Machine {
+    /// At most so many threads [default: every core that the process may use]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+    /// At most so much memory, as 14GiB, or `auto`: what cgroups and free memory
+    /// allow, minus a margin
+    #[arg(long, value_name = "SIZE", default_value = "auto")]
+    pub(crate) memory: Memory,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verify {
+    /// Check a PoRep proof against its C1 output
+    Porep(VerifyPorep),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyPorep {
+    /// The C1 output that the proof is of
+    #[arg(long, value_name = "FILE")]
+    pub(crate) c1: PathBuf,
+    /// The proof: bytes, or hex text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proof: PathBuf,
+    #[command(flatten)]
+    pub(crate) params: ParamsDir,
+    #[command(flatten)]
+    pub(crate) sector: SectorCheck,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// The file
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Fixture {
+    /// Make the C1 output of a sector that satisfies the circuit, without sealing one
+    Porep(FixturePorep),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FixturePorep {
+    /// The sector's size
+    #[arg(long, value_name = "SIZE", value_parser = sector_shape)]
+    pub(crate) sector_size: SectorShape,
+    /// The seed: the same gives the same file
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// The miner whose sector it is, as t01000, f01000 or 1000
+    #[arg(long, value_name = "ID", default_value = "t01000")]
+    pub(crate) miner_addr: Miner,
+    /// The sector's number
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) sector_number: u64,
+    /// How to write it [default: lotus, or json for sizes that the API does not know]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<C1Format>,
+}
+
+/// The encodings of a C1 output.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum C1Format {
+    /// The wrapper that lotus-bench and Curio write
+    Lotus,
+    /// JSON of filecoin-proofs' struct
+    Json,
+    /// JSON of filecoin-proofs-api's struct
+    ApiJson,
+    /// bincode of filecoin-proofs' struct
+    Bincode,
+    /// bincode of filecoin-proofs-api's struct
+    ApiBincode,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Setup {
+    /// Make test parameters for a PoRep circuit
+    Porep(SetupPorep),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetupPorep {
+    /// The sector's size
+    #[arg(long, value_name = "SIZE", value_parser = sector_shape)]
+    pub(crate) sector_size: SectorShape,
+    /// Make them from this seed [default: from the operating system]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The folder to write to [default: cuzk-test-parameters in the user's data folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Name the files as Filecoin's own, for tools that look for those. Keep such a
+    /// folder away from real parameters
+    #[arg(long, requires = "out")]
+    pub(crate) official_names: bool,
+    /// Make them again where they exist
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// At most so many threads [default: every core that the process may use]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Params {
+    /// List the parameter files of a folder
+    List(ParamsList),
+    /// Check a parameter file against the circuit it is named for
+    Check(ParamsCheck),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ParamsList {
+    #[command(flatten)]
+    pub(crate) params: ParamsDir,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ParamsCheck {
+    /// The sector size whose PoRep parameters are checked
+    #[arg(long, value_name = "SIZE", value_parser = sector_shape)]
+    pub(crate) sector_size: SectorShape,
+    #[command(flatten)]
+    pub(crate) params: ParamsDir,
+    /// Also check that every point is in the prime-order subgroup: minutes for large files
+    #[arg(long)]
+    pub(crate) deep: bool,
+    /// At most so many threads [default: every core that the process may use]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// The C1 output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) c1: PathBuf,
+    /// How many proofs
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) count: u32,
+    /// How many at once
+    #[arg(long, short = 'j', value_name = "J", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) concurrency: u32,
+    #[command(flatten)]
+    pub(crate) params: ParamsDir,
+    #[command(flatten)]
+    pub(crate) sector: SectorCheck,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GraphArgs {
+    /// The sector's size
+    #[arg(long, value_name = "SIZE", default_value = "2KiB", value_parser = sector_shape)]
+    pub(crate) sector_size: SectorShape,
+    /// Print Graphviz text instead of a table: pipe it to `dot -Tsvg`
+    #[arg(long)]
+    pub(crate) dot: bool,
+}

@@ -1,0 +1,105 @@
+//! `cuzk bench`: throughput, latency, memory, and where the time goes.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cuzk_groth16::{Residence, graph};
+use cuzk_pipeline_core::limits::format_bytes;
+use cuzk_pipeline_core::trace::Timeline;
+use cuzk_pipeline_core::{Options, Run};
+use cuzk_values::Proof;
+use serde_json::json;
+
+use crate::args::Bench;
+use crate::failure::{Classify as _, Failure};
+use crate::params::Chosen;
+use crate::printer::Printer;
+use crate::progress::Meter;
+use crate::usage::Usage;
+use crate::{interrupt, machine, sector};
+
+pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
+    let sector = sector::read(printer, &args.c1, &args.sector)?;
+    let chosen = Chosen::porep(&args.params, sector.shape)?;
+    chosen.announce(printer);
+    let timeline = Arc::new(Timeline::new());
+    let engine = machine::engine(printer, &args.machine, vec![timeline.clone()])?;
+    let circuit = sector.circuit()?;
+    let prover = chosen.prover(printer, circuit, Residence::File)?;
+    let graph = Arc::new(graph::porep(&prover, circuit, sector.c1.partitions.len(), &[]).or_bug()?);
+    let (count, concurrency) = (args.count as usize, args.concurrency as usize);
+
+    let meter = Meter::steps(printer, "proofs");
+    let (before, start) = (Usage::now(), Instant::now());
+    let mut latencies = Vec::with_capacity(count);
+    let mut running: VecDeque<(Instant, Run<Proof>)> = VecDeque::new();
+    for i in 0..count + concurrency {
+        if (i >= concurrency || i >= count)
+            && let Some((submitted, run)) = running.pop_front()
+        {
+            // Every proof is verified within its run.
+            run.wait().map_err(|e| machine::with_hint(e.into()))?;
+            latencies.push(submitted.elapsed());
+            meter.set(latencies.len() as u64, count as u64);
+        }
+        if i < count {
+            let options = Options::new().label(format!("proof {i}"));
+            let run = engine.submit_with(&graph, sector.c1.clone(), options);
+            interrupt::cancels(run.cancel_token());
+            running.push_back((Instant::now(), run));
+        }
+    }
+    drop(meter);
+    let (wall, usage) = (start.elapsed(), Usage::now());
+    let cpu = usage.cpu.saturating_sub(before.cpu).as_secs_f64();
+    latencies.sort();
+
+    let trace = timeline.trace();
+    let seconds = |d: Duration| d.as_secs_f64();
+    let per_minute = 60.0 * count as f64 / seconds(wall);
+    let [p50, p90, p99] = [50, 90, 99].map(|p| seconds(percentile(&latencies, p)));
+    let json = json!({
+        "count": count,
+        "concurrency": concurrency,
+        "partitions": sector.c1.partitions.len(),
+        "sector_size": sector.shape.sector_size(),
+        "verified": count,
+        "seconds": seconds(wall),
+        "proofs_per_minute": per_minute,
+        "cpu_seconds_per_proof": cpu / count as f64,
+        "latency_seconds": { "p50": p50, "p90": p90, "p99": p99,
+            "min": seconds(percentile(&latencies, 0)), "max": seconds(percentile(&latencies, 100)) },
+        "peak_rss_bytes": usage.peak_rss,
+        "stages": machine::stage_totals(&trace),
+    });
+    let text = format!(
+        "{count} proofs, {concurrency} at once, all verified\n  \
+         throughput  {per_minute:.2} proofs a minute\n  \
+         latency     p50 {p50:.2} s, p90 {p90:.2} s, p99 {p99:.2} s\n  \
+         CPU         {:.1} s a proof\n  peak RSS    {}\n\n{}",
+        cpu / count as f64,
+        format_bytes(usage.peak_rss),
+        trace.table(),
+    );
+    printer.result(&json, &text)
+}
+
+/// The least value that `percent` of the sorted values do not exceed (nearest rank).
+fn percentile(sorted: &[Duration], percent: usize) -> Duration {
+    let rank = (percent * sorted.len()).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_values_that_were_measured() {
+        let sorted: Vec<_> = (1..=10).map(Duration::from_secs).collect();
+        let of = |p| percentile(&sorted, p).as_secs();
+        assert_eq!([0, 1, 50, 90, 99, 100].map(of), [1, 1, 5, 9, 10, 10]);
+        assert_eq!(percentile(&[], 50), Duration::ZERO);
+    }
+}

@@ -1,0 +1,65 @@
+//! `cuzk graph`: the stages of a proof, what they cost, what they wait for.
+
+use cuzk_groth16::{Circuit, Parameters, Prover, graph};
+use cuzk_pipeline_core::limits::format_bytes;
+use cuzk_pipeline_core::{EdgeView, Footprint, Graph, StageView};
+use cuzk_values::{C1, Proof};
+use serde_json::{Value as Json, json};
+
+use crate::args::GraphArgs;
+use crate::failure::{Classify as _, Failure};
+use crate::printer::Printer;
+use crate::sector;
+
+pub(crate) fn run(printer: Printer, args: &GraphArgs) -> Result<(), Failure> {
+    let circuit = sector::circuit(args.sector_size)?;
+    printer.note("recording the circuit");
+    let prover = Prover::new(Circuit::porep(circuit).or_bug()?, Parameters::Absent).or_bug()?;
+    let partitions = args.sector_size.partitions;
+    let graph = graph::porep(&prover, circuit, partitions, &[]).or_bug()?;
+    if args.dot {
+        return printer.raw(&graph.dot());
+    }
+    let (json, text) = (as_json(&graph), as_text(&graph));
+    printer.result(&json, &text)
+}
+
+fn as_json(graph: &Graph<C1, Proof>) -> Json {
+    let bytes = |f: &Footprint| json!({ "host": f.host, "pinned": f.pinned, "device": f.device });
+    let stage = |s: StageView<'_>| {
+        json!({
+            "index": s.index, "name": s.name, "partition": s.part, "resident": s.resident,
+            "to_start": bytes(&s.cost.to_start()),
+            "outputs": s.cost.outputs().iter().map(bytes).collect::<Vec<_>>(),
+        })
+    };
+    let edge =
+        |e: EdgeView| json!({ "from": e.from, "to": e.to, "bytes": bytes(&e.bytes), "shared": e.shared });
+    json!({
+        "floor": bytes(&graph.floor()),
+        "stages": graph.stages().map(stage).collect::<Vec<_>>(),
+        "edges": graph.edges().map(edge).collect::<Vec<_>>(),
+    })
+}
+
+fn as_text(graph: &Graph<C1, Proof>) -> String {
+    let mut text = String::from("  #  part  stage                 to start       outputs  after\n");
+    for stage in graph.stages() {
+        let makers = graph.edges().filter(|e| e.to == Some(stage.index));
+        let makers: Vec<String> = makers.map(|e| e.from.map_or("input".into(), |i| i.to_string())).collect();
+        let outputs: u64 = stage.cost.outputs().iter().map(|f| f.host).sum();
+        text += &format!(
+            "{:>3}  {:>4}  {:<16}  {:>12}  {:>12}  {}\n",
+            stage.index,
+            stage.part.map_or(String::new(), |part| part.to_string()),
+            stage.name,
+            format_bytes(stage.cost.to_start().host),
+            format_bytes(outputs),
+            makers.join(" "),
+        );
+    }
+    text + &format!(
+        "floor: {}, and the C1: the least budget that finishes a proof\n",
+        format_bytes(graph.floor().host)
+    )
+}

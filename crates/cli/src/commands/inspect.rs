@@ -1,0 +1,131 @@
+//! `cuzk inspect`: what a file is.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use cuzk_pipeline_core::limits::format_bytes;
+use cuzk_srs::{Depth, FileKind, Published};
+use cuzk_synth::c1::{self, Layers};
+use serde_json::{Value as Json, json};
+
+use super::verify::read_proof;
+use crate::args::Inspect;
+use crate::failure::{Classify as _, Failure};
+use crate::printer::Printer;
+
+pub(crate) fn run(printer: Printer, args: &Inspect) -> Result<(), Failure> {
+    let (json, text) = describe(&args.file)?;
+    printer.result(&json, &format!("{}: {text}", args.file.display()))
+}
+
+fn describe(path: &Path) -> Result<(Json, String), Failure> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match FileKind::of(&name) {
+        Some((FileKind::Params, insecure)) => params(path, &name, insecure),
+        Some((FileKind::VerifyingKey, insecure)) => key(path, &name, insecure),
+        _ if is_proof(path)? => proof(path),
+        _ => c1(path),
+    }
+}
+
+/// Whether a file has the size of a proof, and starts as one or is hex.
+fn is_proof(path: &Path) -> Result<bool, Failure> {
+    let size = fs_err::metadata(path).or_input()?.len();
+    let mut head = Vec::new();
+    fs_err::File::open(path).or_input()?.take(192).read_to_end(&mut head).or_input()?;
+    // The first bit of a compressed point is set, and of no text or bincode length.
+    let compressed = head.first().is_some_and(|byte| byte & 0x80 != 0) && size.is_multiple_of(192);
+    let hex = head.len() == 192 && head.iter().all(|c| c.is_ascii_hexdigit() || *c == b'x');
+    Ok(compressed || hex)
+}
+
+fn proof(path: &Path) -> Result<(Json, String), Failure> {
+    let proof = read_proof(path)?;
+    let partitions = proof.0.len();
+    let json = json!({ "kind": "proof", "partitions": partitions, "bytes": proof.to_bytes().len() });
+    Ok((
+        json,
+        format!("a Groth16 proof of {partitions} partitions; its points are well formed (not verified)"),
+    ))
+}
+
+fn params(path: &Path, name: &str, insecure: bool) -> Result<(Json, String), Failure> {
+    let report = cuzk_srs::check(path, None, Depth::Header, false, &mut cuzk_srs::unwatched).or_input()?;
+    let title = Published::of(name).map(|p| p.title);
+    let lengths = report.lengths;
+    let json = json!({
+        "kind": "parameters", "title": title, "insecure": insecure, "bytes": report.size,
+        "points": { "ic": lengths.inputs, "h": lengths.h, "l": lengths.l, "a": lengths.a,
+                    "b_g1": lengths.b, "b_g2": lengths.b },
+    });
+    let what = if insecure { "INSECURE test parameters" } else { "parameters" };
+    let of = title.map(|t| format!(" of {t}")).unwrap_or_default();
+    let text = format!(
+        "{what}{of}, {}: h {}, l {}, a {}, b {} points, {} public inputs (header only: `cuzk params check` looks at the points)",
+        format_bytes(report.size),
+        lengths.h,
+        lengths.l,
+        lengths.a,
+        lengths.b,
+        lengths.inputs,
+    );
+    Ok((json, text))
+}
+
+fn key(path: &Path, name: &str, insecure: bool) -> Result<(Json, String), Failure> {
+    let key = cuzk_srs::verifying_key(path).or_input()?;
+    let title = Published::of(name).map(|p| p.title);
+    let json = json!({
+        "kind": "verifying-key", "title": title, "insecure": insecure, "inputs": key.ic.len(),
+    });
+    let of = title.map(|t| format!(" of {t}")).unwrap_or_default();
+    Ok((json, format!("a verifying key{of} for {} public inputs, ONE included", key.ic.len())))
+}
+
+fn c1(path: &Path) -> Result<(Json, String), Failure> {
+    let mut layers = Layers::default();
+    let file = fs_err::File::open(path).or_input()?;
+    let c1 = c1::decode_noting(file, &mut layers).with_context(|| path.display().to_string()).or_input()?;
+    let shape = c1::shape_of(&c1).or_input()?;
+    let encoding: Vec<String> = layers.0.iter().map(ToString::to_string).collect();
+    let challenges: usize = c1.partitions.iter().map(Vec::len).sum();
+    let json = json!({
+        "kind": "c1",
+        "encoding": encoding,
+        "sector_size": shape.sector_size(),
+        "sector_number": c1.sector_number,
+        "variant": c1.variant.map(|v| format!("{v:?}")),
+        "partitions": c1.partitions.len(),
+        "challenges": challenges,
+        "layers": c1.layers(),
+        "replica_id": hex(&c1.replica_id),
+        "comm_d": hex(&c1.comm_d),
+        "comm_r": hex(&c1.comm_r),
+        "ticket": hex(&c1.ticket),
+        "seed": hex(&c1.seed),
+    });
+    let number = c1.sector_number.map(|n| format!(" number {n}")).unwrap_or_default();
+    let text = format!(
+        "the C1 of a {shape} sector{number}, as {}\n  {} partitions, {challenges} challenges, {} layers; shapes and commitments agree\n  \
+         replica_id {}\n  comm_d     {}\n  comm_r     {}\n  ticket     {}\n  seed       {}",
+        encoding.join(" in "),
+        c1.partitions.len(),
+        c1.layers(),
+        hex(&c1.replica_id),
+        hex(&c1.comm_d),
+        hex(&c1.comm_r),
+        hex(&c1.ticket),
+        hex(&c1.seed),
+    );
+    Ok((json, text))
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,119 @@
+//! `cuzk params list` and `cuzk params check`
+
+use cuzk_pipeline_core::limits::format_bytes;
+use cuzk_srs::{Depth, Report};
+use cuzk_synth::SectorShape;
+use serde_json::json;
+
+use crate::args::{ParamsCheck, ParamsList};
+use crate::failure::{Class, Classify as _, Failure};
+use crate::params::{Chosen, folder, meter_watch};
+use crate::printer::Printer;
+use crate::progress::Meter;
+use crate::{interrupt, machine, sector};
+
+pub(crate) fn list(printer: Printer, args: &ParamsList) -> Result<(), Failure> {
+    let folder = folder(&args.params)?;
+    let entries = cuzk_srs::list(&folder.path).or_resource()?;
+    let json = entries.iter().map(|e| {
+        json!({
+            "name": e.name,
+            "kind": format!("{:?}", e.kind),
+            "title": e.published.map(|p| p.title),
+            "insecure": e.insecure,
+            "bytes": e.size,
+            "expected_bytes": e.expected_size,
+            "problems": e.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    });
+    let mut text = format!("{folder}\n");
+    for e in &entries {
+        let title = e.published.map_or("", |p| p.title);
+        let mark = if e.insecure { "INSECURE" } else { "" };
+        let name = shortened(&e.name);
+        text += format!("  {:>10}  {name}  {title} {mark}", format_bytes(e.size)).trim_end();
+        text.push('\n');
+        e.problems.iter().for_each(|problem| text += &format!("              {problem}\n"));
+    }
+    if entries.is_empty() {
+        text += "  no parameter files\n";
+    }
+    printer.result(&json!({ "folder": folder.path, "files": json.collect::<Vec<_>>() }), &text)
+}
+
+/// A name with most of its long digest left out.
+fn shortened(name: &str) -> String {
+    match (name.rsplit_once('.'), name.rsplit_once('-')) {
+        (Some((_, extension)), Some((stem, digest))) if digest.len() > 24 => {
+            format!("{stem}-{}….{extension}", &digest.chars().take(8).collect::<String>())
+        }
+        _ => name.to_owned(),
+    }
+}
+
+pub(crate) fn check(printer: Printer, args: &ParamsCheck) -> Result<(), Failure> {
+    let shape = args.sector_size;
+    let chosen = Chosen::porep(&args.params, shape)?;
+    let path = chosen.params();
+    printer.note(&format!("checking {}", path.display()));
+    // A missing file must not cost the recording of a circuit.
+    cuzk_srs::check(&path, None, Depth::Header, false, &mut cuzk_srs::unwatched)
+        .map_err(|e| chosen.failure(shape, e))?;
+    printer.note("recording the circuit");
+    let r1cs = sector::circuit(shape)?.record().or_bug()?.r1cs;
+    let depth = if args.deep { Depth::Subgroup } else { Depth::Curve };
+    let meter = Meter::bytes(printer, "checking");
+    let mut watch = |p| meter_watch(&meter, p);
+    let lengths = r1cs.query_lengths();
+    let report = machine::pool(args.threads)?
+        .install(|| cuzk_srs::check(&path, Some(&lengths), depth, true, &mut watch));
+    drop(meter);
+    if interrupt::interrupted() {
+        return Err(interrupt::failure());
+    }
+    let report = report.map_err(|e| chosen.failure(shape, e))?;
+    result(printer, &path.display().to_string(), &report, shape, args.deep, chosen.insecure)
+}
+
+fn result(
+    printer: Printer,
+    path: &str,
+    report: &Report,
+    shape: SectorShape,
+    deep: bool,
+    insecure: bool,
+) -> Result<(), Failure> {
+    let digest = report.digest.map(|d| d.to_string()).unwrap_or_default();
+    let published = report.is_published();
+    let json = json!({
+        "file": path,
+        "sector_size": shape.sector_size(),
+        "bytes": report.size,
+        "digest": digest,
+        "published": published,
+        "insecure": insecure,
+        "subgroup_checked": deep,
+        "points": {
+            "ic": report.lengths.inputs, "h": report.lengths.h, "l": report.lengths.l,
+            "a": report.lengths.a, "b_g1": report.lengths.b, "b_g2": report.lengths.b,
+        },
+    });
+    let verdict = match (published, insecure) {
+        (_, true) => "INSECURE test parameters",
+        (Some(true), _) => "the published parameters",
+        (Some(false), _) => "NOT the published parameters",
+        (None, _) => "no published digest is known here to compare with",
+    };
+    let points = if deep { "on their curve and in the subgroup" } else { "on their curve" };
+    let text = format!(
+        "{path}\n  {} and {} for this circuit; all points {points}\n  BLAKE2b {digest}: {verdict}",
+        format_bytes(report.size),
+        "the counts are right",
+    );
+    printer.result(&json, &text)?;
+    if published == Some(false) && !insecure {
+        let error = anyhow::anyhow!("{path}: the digest is not that of the published file");
+        return Err(Failure::new(Class::Input, error).hint("fetch the file again"));
+    }
+    Ok(())
+}

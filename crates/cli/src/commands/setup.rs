@@ -1,0 +1,65 @@
+//! `cuzk setup`: test parameters.
+
+use cuzk_pipeline_core::limits::format_bytes;
+use cuzk_srs::{ParameterSet, Setup, SrsError, Trapdoor};
+use serde_json::json;
+
+use crate::args::SetupPorep;
+use crate::failure::{Class, Classify as _, Failure};
+use crate::params::{meter_watch, stem, test_folder};
+use crate::printer::Printer;
+use crate::progress::Meter;
+use crate::usage::Usage;
+use crate::{interrupt, machine, sector};
+
+pub(crate) fn porep(printer: Printer, args: &SetupPorep) -> Result<(), Failure> {
+    let shape = args.sector_size;
+    let circuit = sector::circuit(shape)?;
+    let stem = stem(circuit)?;
+    let folder = test_folder(args.out.clone())?.path;
+    printer.warn("warning: these parameters are INSECURE: whoever makes them can forge proofs");
+    let names = if args.official_names { ParameterSet::official } else { ParameterSet::insecure_test };
+    let path = folder.join(names(&stem).or_bug()?.params());
+    if path.exists() && !args.force {
+        return kept(printer, &path, shape.sector_size());
+    }
+    printer.note("recording the circuit");
+    let r1cs = circuit.record().or_bug()?.r1cs;
+    let trapdoor = args.seed.map_or_else(Trapdoor::from_os, Trapdoor::from_seed);
+    let setup = Setup {
+        folder: &folder,
+        stem: &stem,
+        sector_size: shape.sector_size(),
+        official_names: args.official_names,
+        replace: args.force,
+    };
+    let meter = Meter::bytes(printer, "making parameters");
+    let made =
+        machine::pool(args.threads)?.install(|| setup.run(&r1cs, &trapdoor, &mut |p| meter_watch(&meter, p)));
+    drop(meter);
+    let made = made.map_err(|error| match error {
+        SrsError::Cancelled => interrupt::failure(),
+        error => Failure::new(Class::from(error.kind()), error),
+    })?;
+    let usage = Usage::now();
+    let json = json!({
+        "params": made.params, "vk": made.vk, "meta": made.meta, "bytes": made.bytes,
+        "sector_size": shape.sector_size(), "insecure": true, "seed": args.seed, "made": true,
+        "cpu_seconds": usage.cpu.as_secs_f64(), "peak_rss_bytes": usage.peak_rss,
+    });
+    let text = format!(
+        "{}\n  {} of INSECURE test parameters for {shape} sectors, in {:.1} CPU-seconds",
+        made.params.display(),
+        format_bytes(made.bytes),
+        usage.cpu.as_secs_f64(),
+    );
+    printer.result(&json, &text)
+}
+
+/// Parameters that are there already stay.
+fn kept(printer: Printer, path: &std::path::Path, sector_size: u64) -> Result<(), Failure> {
+    cuzk_srs::check(path, None, cuzk_srs::Depth::Header, false, &mut cuzk_srs::unwatched)
+        .map_err(|e| Failure::new(Class::Input, e).hint("make them again with --force"))?;
+    let json = json!({ "params": path, "sector_size": sector_size, "insecure": true, "made": false });
+    printer.result(&json, &format!("{} is there already; --force makes it again", path.display()))
+}

@@ -1,0 +1,73 @@
+//! `cuzk verify`
+
+use std::path::Path;
+
+use cuzk_groth16::{Groth16Error, PreparedVerifyingKey};
+use cuzk_values::{PROOF_BYTES, Proof};
+use serde_json::json;
+
+use crate::args::VerifyPorep;
+use crate::failure::{Class, Classify as _, Failure};
+use crate::params::Chosen;
+use crate::printer::Printer;
+use crate::{files, sector};
+
+/// The longest proof: 126 partitions of a non-interactive PoRep, as hex with room for blanks.
+const LONGEST: u64 = 1 << 20;
+
+pub(crate) fn porep(printer: Printer, args: &VerifyPorep) -> Result<(), Failure> {
+    let proof = read_proof(&args.proof)?;
+    let sector = sector::read(printer, &args.c1, &args.sector)?;
+    let chosen = Chosen::porep(&args.params, sector.shape)?;
+    chosen.announce(printer);
+    let key = cuzk_srs::verifying_key(&chosen.key()).map_err(|e| chosen.failure(sector.shape, e))?;
+    let inputs = sector.public_inputs()?;
+    let verified = PreparedVerifyingKey::new(&key).verify_all(&proof, &inputs);
+    verified.map_err(|error| {
+        let class =
+            if matches!(error, Groth16Error::Invalid { .. }) { Class::NotVerified } else { Class::Input };
+        Failure::new(class, error)
+    })?;
+    let json = json!({
+        "valid": true,
+        "partitions": proof.0.len(),
+        "sector_size": sector.shape.sector_size(),
+        "insecure_parameters": chosen.insecure,
+    });
+    printer.result(&json, &format!("the proof is valid: {} partitions", proof.0.len()))
+}
+
+/// Reads a proof: bytes, or hex text with or without 0x.
+pub(crate) fn read_proof(path: &Path) -> Result<Proof, Failure> {
+    let bytes = files::read(path, LONGEST)?;
+    let bytes = from_hex(&bytes).unwrap_or(bytes);
+    let proof = Proof::from_bytes(&bytes);
+    proof.map_err(|e| anyhow::Error::new(e).context(path.display().to_string())).or_input()
+}
+
+/// The bytes that a hex text stands for; `None` where it is no hex text.
+pub(crate) fn from_hex(text: &[u8]) -> Option<Vec<u8>> {
+    let text = text.trim_ascii();
+    let text = text.strip_prefix(b"0x").unwrap_or(text);
+    if text.is_empty() || !text.len().is_multiple_of(2 * PROOF_BYTES) {
+        return None;
+    }
+    let digit = |c: u8| (c as char).to_digit(16);
+    text.chunks_exact(2).map(|d| Some((digit(d[0])? * 16 + digit(d[1])?) as u8)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hex_is_told_from_bytes() {
+        assert_eq!(from_hex(&[b'0'; 384]), Some(vec![0; 192]));
+        let mut text = b"0x".to_vec();
+        text.extend([b'f'; 384]);
+        text.push(b'\n');
+        assert_eq!(from_hex(&text), Some(vec![0xff; 192]));
+        assert_eq!(from_hex(&[b'g'; 384]), None);
+        assert_eq!(from_hex(&[0x93; 192]), None);
+    }
+}

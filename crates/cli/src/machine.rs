@@ -1,0 +1,83 @@
+//! What of the machine a command uses: threads, memory, and the engine over them.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use cuzk_pipeline_core::limits::{MemoryLimits, ThreadLimits, format_bytes};
+use cuzk_pipeline_core::trace::{StageTotal, Trace};
+use cuzk_pipeline_core::{Engine, Event, Footprint, Observer, RunError};
+use serde_json::{Value as Json, json};
+
+use crate::args::Machine;
+use crate::failure::{Class, Classify as _, Failure};
+use crate::printer::Printer;
+use crate::units::Memory;
+
+/// How many threads: so many as asked for, and no more than the process may use.
+pub(crate) fn threads(asked: Option<u32>) -> usize {
+    let allowed = ThreadLimits::detect().threads();
+    asked.map_or(allowed, |n| allowed.min(n as usize))
+}
+
+/// A pool for work outside an engine.
+pub(crate) fn pool(asked: Option<u32>) -> Result<rayon::ThreadPool, Failure> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads(asked)).build().or_resource()
+}
+
+/// The bytes that the engine may hold.
+pub(crate) fn budget(memory: Memory) -> Result<u64, Failure> {
+    match memory {
+        Memory::Bytes(bytes) => Ok(bytes),
+        Memory::Auto => MemoryLimits::detect().budget().ok_or_else(|| {
+            let error = anyhow::anyhow!("neither /proc nor cgroups say how much memory there is");
+            Failure::new(Class::Resource, error).hint("say it: --memory 14GiB")
+        }),
+    }
+}
+
+/// An engine over the whole machine, or as much of it as asked for.
+pub(crate) fn engine(
+    printer: Printer,
+    machine: &Machine,
+    observers: Vec<Arc<dyn Observer>>,
+) -> Result<Engine, Failure> {
+    let budget = budget(machine.memory)?;
+    let threads = threads(machine.threads);
+    printer.note(&format!("budget {}, {threads} threads", format_bytes(budget)));
+    Engine::builder()
+        .budget(Footprint::host(budget))
+        .threads(threads)
+        .observer(Arc::new(All(observers)))
+        .build()
+        .context("the engine cannot start")
+        .or_resource()
+}
+
+/// Several observers as one.
+struct All(Vec<Arc<dyn Observer>>);
+
+impl Observer for All {
+    fn event(&self, event: &Event) {
+        self.0.iter().for_each(|observer| observer.event(event));
+    }
+}
+
+/// Adds what the user can do to a run's failure.
+pub(crate) fn with_hint(failure: Failure) -> Failure {
+    match failure.error.downcast_ref() {
+        Some(RunError::OverBudget { .. }) => failure.hint("give it more: --memory SIZE"),
+        _ => failure,
+    }
+}
+
+/// What each stage took, in JSON.
+pub(crate) fn stage_totals(trace: &Trace) -> Vec<Json> {
+    let seconds = |d: std::time::Duration| d.as_secs_f64();
+    let total = |t: &StageTotal| {
+        json!({
+            "stage": &*t.name, "count": t.count(), "seconds": seconds(t.total),
+            "max_seconds": seconds(t.max), "wait_seconds": seconds(t.waited),
+        })
+    };
+    trace.totals().iter().map(total).collect()
+}

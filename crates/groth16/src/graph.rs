@@ -1,0 +1,76 @@
+//! The prover as a graph: a proof of a witness, a partition, a whole PoRep.
+//!
+//! Read it top to bottom: that is also the order in which stages run when
+//! memory is short.
+
+use cuzk_msm::{MsmA, MsmB1, MsmB2, MsmH, MsmL};
+use cuzk_ntt::Quotient;
+use cuzk_pipeline_core::{Builder, Graph, Port, Shared};
+use cuzk_synth::{EvalStage, PorepCircuit, WitnessStage};
+use cuzk_values::{C1, PartitionProof, Proof, R1cs, Srs, Witness};
+
+use crate::stages::{Collect, Finalize, Verify};
+use crate::{Blinding, Groth16Error, Prover};
+
+/// What the proofs of one circuit share, as ports.
+#[derive(Clone, Copy)]
+pub struct Common<'g> {
+    /// The circuit's constraints.
+    pub r1cs: Shared<'g, R1cs>,
+    /// The circuit's parameters.
+    pub srs: Shared<'g, Srs>,
+}
+
+/// A witness in, its verified proof out. Errors name the `partition`; `r` and
+/// `s` come from the operating system unless `blinding` gives them.
+pub fn prove<'g>(
+    g: &mut Builder<'g>,
+    prover: &Prover,
+    Common { r1cs, srs }: Common<'g>,
+    witness: Shared<'g, Witness>,
+    partition: usize,
+    blinding: Option<Blinding>,
+) -> Port<'g, PartitionProof> {
+    let sizes = prover.sizes();
+    let ab = g.stage(EvalStage::new(sizes.witness, sizes.log_domain), (witness, r1cs));
+    let h = g.stage(Quotient::new(prover.domain()), ab);
+    let h = g.stage(MsmH::new(sizes.queries.h), (h, srs));
+
+    let wide = sizes.witness.inputs + sizes.witness.wide;
+    let l = g.stage(MsmL::new(prover.densities(), wide), (witness, srs));
+    let a = g.stage(MsmA::new(prover.densities(), wide), (witness, srs));
+    let b_g1 = g.stage(MsmB1::new(prover.densities(), wide), (witness, srs));
+    let b_g2 = g.stage(MsmB2::new(prover.densities(), wide), (witness, srs));
+
+    let proof = g.stage(Finalize::new(blinding), (srs, h, l, a, b_g1, b_g2));
+    g.stage(Verify::new(partition, prover.key()), (proof, witness))
+}
+
+/// A whole PoRep proof: a sector's C1 in, the verified proofs of its partitions
+/// out.
+///
+/// `blindings` fixes r and s of each partition, for tests and comparisons;
+/// partitions without one take theirs from the operating system.
+///
+/// # Errors
+/// [`Groth16Error::Graph`].
+pub fn porep(
+    prover: &Prover,
+    circuit: PorepCircuit,
+    partitions: usize,
+    blindings: &[Blinding],
+) -> Result<Graph<C1, Proof>, Groth16Error> {
+    Ok(Graph::build(|g, c1| {
+        let c1 = g.share(c1);
+        let common = Common { r1cs: prover.load_circuit(g), srs: prover.load_srs(g) };
+        let mut parts = Vec::with_capacity(partitions);
+        for i in 0..partitions {
+            g.part(i as u32);
+            let witness = g.stage(WitnessStage::new(circuit, i), c1);
+            let witness = g.share(witness);
+            parts.push(prove(g, prover, common, witness, i, blindings.get(i).copied()));
+        }
+        g.part(None);
+        Ok(g.stage(Collect::new(partitions), parts))
+    })?)
+}
