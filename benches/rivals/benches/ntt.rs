@@ -7,6 +7,7 @@ use ark_poly::{EvaluationDomain as _, Radix2EvaluationDomain};
 use bellperson::domain::EvaluationDomain;
 use blstrs::Scalar;
 use criterion::Criterion;
+use cuzk_ntt::{Domain, Path};
 use cuzk_rivals::{Race, full_width, on_one_and_two, to_ark_scalars};
 use ec_gpu_gen::threadpool::Worker;
 
@@ -30,6 +31,15 @@ fn ntt(criterion: &mut Criterion, log: u32, cpus: usize) {
     let sample = |scalars: &[Scalar]| -> Vec<[u8; 32]> {
         scalars.iter().step_by(n / COMPARED).map(Scalar::to_bytes_le).collect()
     };
+    // The slowest path first, the best of this CPU last.
+    for path in Path::available() {
+        race.enter(
+            &format!("cuzk-{path:?}").to_lowercase(),
+            || (Domain::with_path(log, path).expect("a domain of this size"), full_width(n)),
+            |(domain, scalars)| domain.ntt(scalars).expect("as many scalars as points"),
+            |(_, scalars), ()| sample(scalars),
+        );
+    }
     race.enter(
         "bellperson",
         || EvaluationDomain::from_coeffs(full_width(n)).expect("a domain of this size"),
