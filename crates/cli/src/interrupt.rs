@@ -34,7 +34,7 @@ pub(crate) fn listen() -> Result<(), Failure> {
 }
 
 /// Cancels `token` at the first interrupt.
-pub(crate) fn cancels(token: CancelToken) {
+pub(crate) fn cancels(token: &CancelToken) {
     watch().tokens.lock().unwrap_or_else(PoisonError::into_inner).push(token.clone());
     if interrupted() {
         token.cancel();

@@ -13,6 +13,7 @@ pub(crate) struct Printer {
     quiet: bool,
 }
 
+#[allow(clippy::unused_self, reason = "what is printed goes through a printer, whatever it asks")]
 impl Printer {
     pub(crate) fn new(json: bool, quiet: bool) -> Self {
         Self { json, quiet }
@@ -52,7 +53,6 @@ impl Printer {
     }
 
     /// A line that is shown even with `--quiet`.
-    #[allow(clippy::unused_self, reason = "lines go through the printer, as results do")]
     pub(crate) fn warn(self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "{text}");
     }

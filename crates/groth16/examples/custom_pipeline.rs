@@ -6,6 +6,8 @@
 //!
 //! Run it with `cargo run --release -p cuzk-groth16 --example custom_pipeline`.
 
+#![allow(clippy::print_stdout, reason = "an example shows what it did")]
+
 use std::error::Error;
 use std::sync::Arc;
 

@@ -116,7 +116,7 @@ impl<P: Packed> Rounds<P> {
                 extra => extra,
             };
             row.first = next;
-            row.len = (len + usize::from(extra.is_some())) / 2;
+            row.len = usize::midpoint(len, extra.is_some().into());
             *used += row.len;
             true
         });

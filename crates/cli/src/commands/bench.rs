@@ -46,7 +46,7 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
         if i < count {
             let options = Options::new().label(format!("proof {i}"));
             let run = engine.submit_with(&graph, sector.c1.clone(), options);
-            interrupt::cancels(run.cancel_token());
+            interrupt::cancels(&run.cancel_token());
             running.push_back((Instant::now(), run));
         }
     }

@@ -42,7 +42,7 @@ pub(crate) fn porep(printer: Printer, args: &ProvePorep) -> Result<(), Failure> 
 
     let options = Options::new().label(args.c1.display().to_string());
     let run = engine.submit_with(&Arc::new(graph), sector.c1, options);
-    interrupt::cancels(run.cancel_token());
+    interrupt::cancels(&run.cancel_token());
     let ended = run.wait();
     drop(stages);
     if let Some(path) = &args.trace {

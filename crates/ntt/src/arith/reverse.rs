@@ -81,6 +81,7 @@ unsafe fn read(
     m: usize,
     map: &impl Fn(usize, Scalar) -> Scalar,
 ) -> Square {
+    #[allow(clippy::large_stack_arrays, reason = "a tile that fits the first-level cache")]
     let mut square = [[Scalar::default(); SIDE]; SIDE];
     for a in 0..SIDE {
         let start = run(log, m, a);

@@ -227,7 +227,7 @@ fn dif_first<L: Lanes>(
             let row = (i << second) + column;
             (pair[0], pair[1]) = (place.load(l, row), place.load(l, row + 1));
         }
-        if false && column + 2 < 1 << second {
+        if column + 2 < 1 << second {
             for i in 0..1 << first {
                 let row = (i << second) + column + 2;
                 place.prefetch::<L>(row);
@@ -286,7 +286,7 @@ fn dit_first<L: Lanes>(
         for (i, v) in values.iter_mut().enumerate() {
             *v = place.load(l, start + i);
         }
-        if false && pair + 1 < pairs {
+        if pair + 1 < pairs {
             for i in 0..2 << first {
                 place.prefetch::<L>(start + (2 << first) + i);
             }
