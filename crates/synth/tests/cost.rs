@@ -1,5 +1,6 @@
 //! What the stages declare, held against every byte that they allocate.
 #![allow(unsafe_code, reason = "an allocator that counts")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
@@ -93,7 +94,7 @@ fn stages_take_what_they_declare() {
     });
     let ((a, b), taken) = peak(&stage, (Arc::new(witness), Arc::new(recording.r1cs)));
     held("eval.ab", taken, floor.unwrap().floor());
-    assert_eq!(a.footprint() + b.footprint(), Footprint::host(2 * 32 << log_domain));
+    assert_eq!(a.footprint() + b.footprint(), Footprint::host(64 << log_domain));
 }
 
 fn nothing() -> Cost {

@@ -1,4 +1,5 @@
 //! The PoRep circuit of each sector size.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use cuzk_pipeline_core::{CancelToken, Cx};
 use cuzk_synth::c1::upstream::{WithTree, public_inputs, setup_params, with_tree};

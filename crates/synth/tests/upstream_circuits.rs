@@ -1,4 +1,5 @@
 //! Filecoin's four circuits at 2 KiB, held against the definition and against bellperson.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use bellpepper_core::{Circuit, ConstraintSystem, SynthesisError};
 use bellperson::util_cs::witness_cs::WitnessCS;

@@ -61,9 +61,9 @@ impl PorepCircuit {
     }
 
     /// What [`witness`](Self::witness) holds besides the witness: the pieces of
-    /// which it is put together, and upstream's copies of the C1.
+    /// which it is put together, and what upstream takes.
     pub fn witness_scratch(&self) -> Footprint {
-        let piece = self.header_and_challenge().footprint() + size::vanilla_proof(self.shape);
+        let piece = self.header_and_challenge().footprint() + size::upstream_scratch(self.shape);
         Footprint::host(piece.host * self.shape.challenges as u64)
     }
 

@@ -84,11 +84,12 @@ pub(super) fn challenge(shape: SectorShape) -> WitnessSize {
         .plus(column_path)
 }
 
-/// What upstream's vanilla proof of one challenge weighs, twice: it is copied
-/// into the circuit, as scalars with a tag.
-pub(super) fn vanilla_proof(shape: SectorShape) -> Footprint {
+/// The most that upstream holds for one challenge: its vanilla proof; a copy of
+/// that in the circuit, as scalars with a tag; and, as measured, 1 MiB of bits,
+/// numbers and linear combinations within the gadgets.
+pub(super) fn upstream_scratch(shape: SectorShape) -> Footprint {
     let columns = (1 + DRG_PARENTS + EXP_PARENTS) * (shape.layers + shape.tree_c().siblings());
     let paths = shape.tree_d().siblings() + shape.tree_c().siblings();
     let labels = (shape.layers + 1) * LABEL_PARENTS;
-    Footprint::host((3 * (columns + paths + labels) * size_of::<Node>()) as u64)
+    Footprint::host((3 * (columns + paths + labels) * size_of::<Node>() + (1 << 20)) as u64)
 }
