@@ -83,6 +83,33 @@ fn work_in_place_is_not_paid_twice() {
     );
 }
 
+/// Without an engine, and with one, a graph gives the same; and what its stages
+/// declare is held against what they make.
+#[test]
+fn a_rehearsal_runs_and_weighs_every_stage() {
+    let built = Graph::build(|g, input| {
+        let two = Cost::free().output(bytes(8)).output(bytes(4));
+        let (p, q) = g.stage(
+            stage_fn("split", two, |_, b: Blob| Ok::<_, Error>((Blob(b.0 + 1, None), Blob(5, None)))),
+            input,
+        );
+        let load = stage_fn("load", Cost::free().output(bytes(3)), |_, ()| Ok::<_, Error>(Blob(3, None)));
+        let table = g.resident("table", load);
+        let p = g.share(p);
+        let sum =
+            |_: &Cx<'_>, (p, q, t): (Arc<Blob>, Blob, Arc<Blob>)| Ok::<_, Error>(Blob(p.0 + q.0 + t.0, None));
+        Ok(g.stage(stage_fn("sum", Cost::free().output(bytes(20)), sum), (p, q, table)))
+    });
+    let graph = Arc::new(built.unwrap());
+    let (value, stages) = graph.rehearse(&Cx::detached(), Blob(2, None)).unwrap();
+    assert_eq!(value.0, 11);
+    assert_eq!(two_lanes(40).submit(&graph, Blob(2, None)).wait().unwrap().0, 11);
+    assert_eq!(stages.iter().map(|s| &*s.name).collect::<Vec<_>>(), ["split", "load", "sum"]);
+    assert_eq!(stages[0].overweight().collect::<Vec<_>>(), [(1, bytes(4), bytes(5))]);
+    assert_eq!(stages[0].slack(), bytes(5));
+    assert_eq!(stages[2].slack(), bytes(9));
+}
+
 #[test]
 fn a_graph_lists_its_stages_and_edges() {
     let graph = diamond();

@@ -63,7 +63,8 @@ impl Device {
 /// Describes an [`Engine`].
 ///
 /// Without [`place`](Self::place) the engine runs on all NUMA nodes of its
-/// topology, with two lanes each: one stage's serial end overlaps the next.
+/// topology, with two lanes each, or one where a node has one thread: one
+/// stage's serial end overlaps the next.
 pub struct EngineBuilder {
     budget: Footprint,
     topology: Option<Topology>,
@@ -259,7 +260,7 @@ impl EngineBuilder {
                 continue;
             }
             left = left.saturating_sub(threads);
-            let place = NodePlace { id: node.id(), lanes: named.unwrap_or(2) };
+            let place = NodePlace { id: node.id(), lanes: named.unwrap_or(threads.min(2)) };
             if place.lanes == 0 {
                 return Err(EngineError::NoLanes { place: Place::Numa(place.id) });
             }

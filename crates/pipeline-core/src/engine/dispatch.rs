@@ -50,6 +50,9 @@ impl Scheduler {
             let turn = job.turn;
             let ready: Vec<_> = job.ready.iter().copied().collect();
             for stage in ready {
+                if self.flight.full(&self.places) {
+                    return;
+                }
                 self.offer(Bid { job: id, stage, turn: turn == stage }, &mut short);
             }
             self.offer_loads(id, &mut short);
@@ -249,8 +252,13 @@ impl Scheduler {
     pub(super) fn held(&self, are: impl Fn(&Entry) -> bool) -> Sums {
         let mut held = Sums::zero(self.places.devices.len());
         for (id, entry) in self.residency.iter() {
-            if are(entry) && !self.covered(id) {
-                held.add(entry.charge);
+            if !self.covered(id) {
+                if are(entry) {
+                    held.add(entry.charge);
+                }
+            } else if entry.ready().is_some() {
+                // The floor includes what was declared, and no more.
+                held.add(entry.excess());
             }
         }
         held

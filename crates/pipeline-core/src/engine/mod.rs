@@ -25,6 +25,7 @@ mod tests;
 mod watch;
 mod work;
 
+use std::fmt;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ pub use admit::LedgerUse;
 pub use build::{Device, EngineBuilder};
 pub use residency::ResidentUse;
 pub use run::Run;
-pub(crate) use slots::Inputs;
+pub(crate) use slots::{Inputs, Slots};
 pub use status::Status;
 
 use crate::{CancelToken, Graph, Options, RunError, Value};
@@ -123,6 +124,12 @@ impl Engine {
     /// Cancels every run, and refuses those to come.
     pub fn shutdown(&self) {
         let _ = self.messages.send(Message::Shutdown);
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("threads", &self.threads.len()).finish_non_exhaustive()
     }
 }
 

@@ -72,6 +72,11 @@ impl Entry {
         self.readers > 0 || matches!(self.state, State::Loading { .. })
     }
 
+    /// What it weighs beyond its declaration.
+    pub(crate) fn excess(&self) -> Charge {
+        Charge::new(self.charge.bytes.beyond(self.declared.bytes), self.device)
+    }
+
     pub(crate) fn ready(&self) -> Option<&AnyArc> {
         match &self.state {
             State::Ready(value) => Some(value),

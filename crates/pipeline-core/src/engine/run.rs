@@ -1,5 +1,6 @@
 //! The owner's end of a run.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -55,6 +56,12 @@ impl<O: Value> Run<O> {
     fn value(&mut self, outcome: Result<AnyBox, RunError>) -> Result<O, RunError> {
         self.over = true;
         outcome.map(|value| *value.downcast().expect("a run gives its graph's output"))
+    }
+}
+
+impl<O> fmt::Debug for Run<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("cancel", &self.cancel).finish_non_exhaustive()
     }
 }
 

@@ -120,6 +120,17 @@ impl Scheduler {
         room.then(|| self.books.pay(coin)).map(|()| coin)
     }
 
+    /// Books a resident value at what it weighs; whether there is room for it.
+    fn reweigh(&mut self, place: usize, declared: Footprint, actual: Footprint) -> bool {
+        let Some(excess) = self.excess(place, declared, actual) else { return false };
+        // It was paid as a run's is; now it is the value's own.
+        self.books.refund(excess);
+        self.books.settle_in(excess.charge);
+        let device = place.checked_sub(self.places.nodes.len());
+        self.books.move_out(Charge::new(declared.beyond(actual), device));
+        true
+    }
+
     /// Books a load.
     pub(super) fn settle_load(&mut self, id: EntryId, done: Done) {
         let entry = self.residency.get_mut(id);
@@ -127,46 +138,47 @@ impl Scheduler {
         let residency::State::Loading { cancel, scratch, seat, node } = state else {
             unreachable!("only what is loading is loaded")
         };
-        let (declared, device) = (entry.declared.bytes, entry.device);
+        let declared = entry.declared.bytes;
         self.flight.arrive(seat, node);
         self.books.refund(scratch);
-        let failure = match done.outcome {
-            Ok(Output::Resident(value, actual)) if actual.fits(declared) => {
+        match done.outcome {
+            Ok(Output::Resident(value, actual)) if self.reweigh(done.place, declared, actual) => {
                 let entry = self.residency.get_mut(id);
-                let lighter = declared.beyond(actual);
-                entry.charge = Charge::new(actual, device);
-                self.books.move_out(Charge::new(lighter, device));
-                let event = Event::Loaded {
-                    at: Instant::now(),
-                    key: entry.key.name.clone(),
-                    bytes: actual,
-                    took: done.took,
-                };
+                entry.charge = Charge::new(actual, entry.device);
+                let key = entry.key.name.clone();
                 self.residency.arrived(id, value, done.took, self.places.node_of(done.place));
-                self.watch.tell(&event);
-                return;
+                let (at, took) = (Instant::now(), done.took);
+                self.watch.tell(&Event::Loaded { at, key, bytes: actual, took });
             }
             Ok(Output::Resident(value, actual)) => {
-                let swept = Some(Swept::Resident(id));
-                let _ = self.sweeper.send(Sweep { what: Box::new(value), then: swept });
-                let stage = (*self.residency.get(id).key.name).into();
                 let place = self.places.place(done.place);
-                RunError::Overweight { stage, place, output: 0, declared, actual }
+                let stage = self.load_name(id);
+                self.fail_needs(id, &RunError::Overweight { stage, place, output: 0, declared, actual });
+                let then = Some(Swept::Resident(id));
+                let _ = self.sweeper.send(Sweep { what: Box::new(value), then });
             }
             Ok(Output::Weights(_)) => unreachable!("a load makes a resident value"),
             Err(error) => {
-                self.fail_needs(id, (!cancel.is_cancelled()).then_some(&error));
+                // A load that was stopped failed nobody: who came since tries again.
+                if !cancel.is_cancelled() {
+                    self.fail_needs(id, &error);
+                }
                 let charge = self.residency.gone(id);
                 self.books.move_out(charge);
-                return;
             }
-        };
-        self.fail_needs(id, Some(&failure));
+        }
+    }
+
+    /// The stage that loads a value, or its key once no run needs it.
+    fn load_name(&self, id: EntryId) -> Box<str> {
+        let needs = self.jobs.values().flat_map(|job| job.needs.iter().map(move |need| (job, need)));
+        let mut loads = needs.filter(|(_, need)| need.entry == id).map(|(job, need)| job.dag.node(need.load));
+        let name = loads.next().map_or(&self.residency.get(id).key.name, |node| &node.name);
+        (**name).into()
     }
 
     /// Ends the runs that wait for a value that could not be loaded.
-    fn fail_needs(&mut self, id: EntryId, error: Option<&RunError>) {
-        let Some(error) = error else { return };
+    fn fail_needs(&mut self, id: EntryId, error: &RunError) {
         for job in self.jobs.values_mut() {
             if job.needs.iter().any(|need| need.entry == id && need.left > 0) {
                 job.fail(error.clone());

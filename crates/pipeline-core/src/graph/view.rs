@@ -1,6 +1,6 @@
 //! A graph for the eye: its stages, its edges, its longest way, its drawing.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use petgraph::Incoming;
 use petgraph::graph::NodeIndex;
@@ -121,6 +121,12 @@ impl<I, O> Graph<I, O> {
         }
         dot.push_str("}\n");
         dot
+    }
+}
+
+impl<I, O> fmt::Debug for Graph<I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.stages().map(|stage| stage.name)).finish()
     }
 }
 
