@@ -1,294 +1,160 @@
-//! The books: what each ledger holds, and who may add to it.
+//! Which runs become active, with which devices, and who owns which ledger.
 //!
-//! The rule, and why no mix of runs can starve under it, is in
-//! [`README.md`](https://github.com/cuzk/cuzk/blob/main/crates/pipeline-core/src/engine/README.md)
+//! The rule, and why no mix of runs can starve under it, is in the README
 //! beside this file.
 
-use crate::{Footprint, Ledger};
+use std::cmp::Reverse;
+use std::time::Instant;
 
-/// Bytes of one footprint, on one device if on any.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Charge {
-    pub(crate) bytes: Footprint,
-    /// The index of the device among the engine's.
-    pub(crate) device: Option<usize>,
+use super::books::{Charge, Coin, Purse, Purses, Sums};
+use super::job::{Job, Room, Submission};
+use super::residency::Entry;
+use super::schedule::Scheduler;
+use crate::graph::Node;
+use crate::options::Rank;
+use crate::{Event, Footprint, RunError};
+
+/// The runs that may use the reserves: of each ledger, the most senior of those
+/// that use it.
+#[derive(Debug, Default)]
+pub(super) struct Owners {
+    /// Of host and pinned memory. It is the most senior of all.
+    pub(super) host: Option<u64>,
+    pub(super) devices: Vec<Option<u64>>,
 }
 
-impl Charge {
-    /// `bytes`, those in device memory being on `device`.
-    pub(crate) fn new(bytes: Footprint, device: Option<usize>) -> Self {
-        Self { bytes, device: device.filter(|_| bytes.device > 0) }
+impl Scheduler {
+    /// What a run needs, or why it can never run here.
+    pub(super) fn room(&self, s: &Submission) -> Result<Room, RunError> {
+        if s.weight.device > 0 {
+            return Err(RunError::InputOnDevice { bytes: s.weight });
+        }
+        let takes = |placement| self.places.take(placement);
+        if let Some(node) = s.dag.nodes.node_weights().find(|node| !takes(node.placement)) {
+            return Err(RunError::NoPlace { stage: (*node.name).into() });
+        }
+        let plan = &s.dag.plan;
+        let floor = plan.floor(s.weight);
+        let devices = self.ids.iter().map(|id| plan.floor_of(*id));
+        let floors = Sums::new(floor.host, floor.pinned, devices);
+        let room = Room { floor: floors, covers: plan.covers(s.weight) };
+        let budget = &self.books.budget;
+        let host = floor.host <= budget.host() && floor.pinned <= budget.pinned();
+        if host && plan.fixed().iter().all(|fixed| self.able(&room, *fixed).next().is_some()) {
+            return Ok(room);
+        }
+        let device = (0..self.ids.len()).map(|i| budget.device(i)).max().unwrap_or(0);
+        let budget = Footprint { host: budget.host(), pinned: budget.pinned(), device };
+        Err(RunError::OverBudget { floor, budget })
     }
 
-    /// Index and bytes of each ledger that it touches; `None` for bytes of no known device.
-    fn columns(self) -> Option<impl Iterator<Item = (usize, u64)>> {
-        let Footprint { host, pinned, device } = self.bytes;
-        let last = match self.device {
-            Some(index) => (DEVICES + index, device),
-            None if device > 0 => return None,
-            None => (0, 0),
+    /// The devices that are large enough for a run and that a group of it may have.
+    fn able<'a>(&'a self, room: &'a Room, fixed: Option<u16>) -> impl Iterator<Item = usize> + 'a {
+        let large = |i: &usize| room.floor.device(*i) <= self.books.budget.device(*i);
+        (0..self.ids.len()).filter(move |i| fixed.is_none_or(|id| self.ids[*i] == id)).filter(large)
+    }
+
+    /// A device for each group of a run: the one that fewest groups have, of
+    /// these one that holds what the group reads, of these one with most room.
+    fn assign(&self, submission: &Submission, room: &Room) -> Vec<usize> {
+        let mut groups = vec![0usize; self.ids.len()];
+        self.jobs.values().flat_map(|job| &job.devices).for_each(|device| groups[*device] += 1);
+        let dag = &submission.dag;
+        let resident = |group: usize, device: usize| -> u64 {
+            let readers = dag.nodes.node_weights().enumerate();
+            let readers = readers.filter(|(stage, _)| dag.plan.group(*stage) == Some(group));
+            let loads = readers.flat_map(|(_, node)| &node.residents);
+            let keys = loads.filter_map(|load| dag.nodes[*load].resident.as_ref());
+            let entries = keys.filter_map(|key| self.residency.find(key, Some(device)));
+            entries.filter(|e| e.ready().is_some()).map(|e| e.charge.bytes.device).sum()
         };
-        Some([(0, host), (1, pinned), last].into_iter().filter(|(_, bytes)| *bytes > 0))
-    }
-}
-
-/// Where the ledgers of devices begin.
-const DEVICES: usize = 2;
-
-/// Bytes by ledger: host, pinned, then each device.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sums(Box<[u64]>);
-
-impl Sums {
-    pub(crate) fn zero(devices: usize) -> Self {
-        Self(vec![0; DEVICES + devices].into())
+        let give = |(group, fixed): (usize, &Option<u16>)| {
+            let rank = |device: &usize| {
+                let room = self.books.free_on(*device);
+                (groups[*device], Reverse(resident(group, *device)), Reverse(room))
+            };
+            let device = self.able(room, *fixed).min_by_key(rank).unwrap_or(0);
+            groups[device] += 1;
+            device
+        };
+        dag.plan.fixed().iter().enumerate().map(give).collect()
     }
 
-    pub(crate) fn new(host: u64, pinned: u64, devices: impl IntoIterator<Item = u64>) -> Self {
-        Self([host, pinned].into_iter().chain(devices).collect())
-    }
-
-    pub(crate) fn add(&mut self, charge: Charge) {
-        for (i, bytes) in charge.columns().into_iter().flatten() {
-            self.0[i] += bytes;
-        }
-    }
-
-    pub(crate) fn sub(&mut self, charge: Charge) {
-        for (i, bytes) in charge.columns().into_iter().flatten() {
-            debug_assert!(self.0[i] >= bytes, "{bytes} do not come out of {}", self.0[i]);
-            self.0[i] = self.0[i].saturating_sub(bytes);
-        }
-    }
-
-    /// Takes off what `charge` has; whether that changed anything.
-    pub(crate) fn relieve(&mut self, charge: Charge) -> bool {
-        let before = self.clone();
-        for (i, bytes) in charge.columns().into_iter().flatten() {
-            self.0[i] = self.0[i].saturating_sub(bytes);
-        }
-        *self != before
-    }
-
-    pub(crate) fn max(&mut self, o: &Self) {
-        self.0.iter_mut().zip(&o.0).for_each(|(a, b)| *a = (*a).max(*b));
-    }
-
-    pub(crate) fn is_zero(&self) -> bool {
-        self.0.iter().all(|bytes| *bytes == 0)
-    }
-
-    pub(crate) fn host(&self) -> u64 {
-        self.0[0]
-    }
-
-    pub(crate) fn pinned(&self) -> u64 {
-        self.0[1]
-    }
-
-    pub(crate) fn device(&self, index: usize) -> u64 {
-        self.0[DEVICES + index]
-    }
-
-    /// Forgets what is asked of other devices than these.
-    pub(crate) fn keep_devices(&mut self, devices: &[usize]) {
-        for (i, bytes) in self.0[DEVICES..].iter_mut().enumerate() {
-            if !devices.contains(&i) {
-                *bytes = 0;
+    /// Activates waiting runs, in their order, while the surplus allows.
+    pub(super) fn admit(&mut self) {
+        while let Some((rank, (submission, room))) = self.queue.first_key_value() {
+            let rank = *rank;
+            let charge = Charge::new(submission.weight, None);
+            let first = self.jobs.is_empty();
+            let devices = self.assign(submission, room);
+            let mut floor = room.floor.clone();
+            floor.keep_devices(&devices);
+            let mut need = self.books.need.clone();
+            need.max(&floor);
+            let asked = self.sums(charge);
+            // The only run pays its input from the reserve.
+            if !first && !self.books.room_for(&asked, &self.held(Entry::held), &need) {
+                return;
             }
-        }
-    }
-
-    /// Forgets what the reserve pays for.
-    pub(crate) fn surplus_part(mut self, from: Purses) -> Self {
-        for (i, bytes) in self.0.iter_mut().enumerate() {
-            if from.of(i) == Purse::Reserve {
-                *bytes = 0;
+            if let Some(lacking) = self.books.lacking(&asked) {
+                if self.make_room(&lacking, Purses::SURPLUS) || !first || !self.at_rest() {
+                    return;
+                }
+                let error = self.kept("the input", charge.bytes);
+                if let Some((submission, _)) = self.queue.remove(&rank) {
+                    self.refuse(rank, submission, error);
+                }
+                continue;
             }
-        }
-        self
-    }
-}
-
-/// Which part of the budget paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purse {
-    /// The part that lets the oldest run of a ledger go on, alone if it must.
-    Reserve,
-    /// All the rest.
-    Surplus,
-}
-
-/// Who pays for host and pinned memory, and who for device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Purses {
-    pub(crate) host: Purse,
-    pub(crate) device: Purse,
-}
-
-impl Purses {
-    pub(crate) const SURPLUS: Self = Self { host: Purse::Surplus, device: Purse::Surplus };
-
-    fn of(self, ledger: usize) -> Purse {
-        if ledger < DEVICES { self.host } else { self.device }
-    }
-}
-
-/// Bytes that were paid for, and by whom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Coin {
-    pub(crate) from: Purses,
-    pub(crate) charge: Charge,
-}
-
-/// How stages are admitted, to test the tests.
-#[cfg(test)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Policy {
-    /// The rule of the README.
-    #[default]
-    Reserve,
-    /// Whatever fits starts. It starves.
-    Greedy,
-}
-
-/// What is held of the budget.
-#[derive(Debug)]
-pub(crate) struct Books {
-    pub(crate) budget: Sums,
-    /// The largest floor among the active runs.
-    pub(crate) need: Sums,
-    reserve: Sums,
-    surplus: Sums,
-    resident: Sums,
-    #[cfg(test)]
-    pub(crate) policy: Policy,
-}
-
-impl Books {
-    pub(crate) fn new(budget: Sums) -> Self {
-        let zero = || Sums::zero(budget.0.len() - DEVICES);
-        Self {
-            need: zero(),
-            reserve: zero(),
-            surplus: zero(),
-            resident: zero(),
-            budget,
-            #[cfg(test)]
-            policy: Policy::default(),
+            let Some((submission, room)) = self.queue.remove(&rank) else { return };
+            let host = if first { Purse::Reserve } else { Purse::Surplus };
+            let paid = Coin { from: Purses { host, ..Purses::SURPLUS }, charge };
+            self.books.pay(paid);
+            self.books.need = need;
+            self.activate(submission, rank, Room { floor, ..room }, devices, paid);
         }
     }
 
-    /// Whether the surplus has room for `asked`, beside resident values of
-    /// `held` bytes that are in use and that the floor does not include.
-    pub(crate) fn surplus_has(&self, asked: &Sums, held: &Sums) -> bool {
-        #[cfg(test)]
-        if self.policy == Policy::Greedy {
-            return true;
-        }
-        (0..asked.0.len()).filter(|i| asked.0[*i] > 0).all(|i| {
-            let taken = self.surplus.0[i].saturating_add(held.0[i]).saturating_add(asked.0[i]);
-            taken <= self.budget.0[i].saturating_sub(self.need.0[i])
-        })
+    fn activate(&mut self, s: Submission, rank: Rank, room: Room, devices: Vec<usize>, paid: Coin) {
+        let runs = |node: usize| self.jobs.values().filter(|job| job.home == node).count();
+        let home = (0..self.places.nodes.len()).min_by_key(|node| (runs(*node), self.flight.sent(*node)));
+        let want = |load: &Node, device| self.residency.want(load, device);
+        let job = Job::new(s, (rank, room, home.unwrap_or(0), devices), paid, want);
+        self.watch.tell(&Event::Admitted { at: Instant::now(), job: rank.job });
+        self.order.insert(rank);
+        self.seniority.push(rank.job);
+        self.jobs.insert(rank.job, job);
+        self.find_owners();
     }
 
-    /// Whether a run may become active: the surplus has room for its input,
-    /// and for all that is in use, under the reserve that it makes necessary.
-    pub(crate) fn room_for(&self, asked: &Sums, held: &Sums, need: &Sums) -> bool {
-        #[cfg(test)]
-        if self.policy == Policy::Greedy {
-            return true;
-        }
-        (0..asked.0.len()).all(|i| {
-            let taken = self.surplus.0[i].saturating_add(held.0[i]).saturating_add(asked.0[i]);
-            taken <= self.budget.0[i].saturating_sub(need.0[i])
-        })
-    }
-
-    /// What `charge` lacks by ledger for being within the budget now.
-    pub(crate) fn lacking(&self, charge: &Sums) -> Option<Sums> {
-        let lacks = |i: usize| {
-            let asked = charge.0[i];
-            if asked == 0 { 0 } else { asked.saturating_add(self.used(i)).saturating_sub(self.budget.0[i]) }
+    /// Takes a run that ended off the list of seniority. If it was the first,
+    /// the run that is served first may follow it: the reserve of host memory
+    /// is empty now, and nobody may lose that of a device while it uses it.
+    pub(super) fn retire(&mut self, id: u64) {
+        let first = self.seniority.first() == Some(&id);
+        self.seniority.retain(|senior| *senior != id);
+        self.find_owners();
+        let Some(next) = self.order.first().map(|rank| rank.job).filter(|_| first) else { return };
+        let free = |device: &usize| {
+            self.owners.devices[*device] == Some(next) || self.books.reserve_is_empty(*device)
         };
-        let lacking = Sums((0..charge.0.len()).map(lacks).collect());
-        (!lacking.is_zero()).then_some(lacking)
-    }
-
-    pub(crate) fn pay(&mut self, coin: Coin) {
-        for (i, bytes) in coin.charge.columns().into_iter().flatten() {
-            self.purse(coin.from.of(i)).0[i] += bytes;
+        if self.jobs[&next].devices.iter().all(free) {
+            self.seniority.retain(|senior| *senior != next);
+            self.seniority.insert(0, next);
+            self.find_owners();
         }
     }
 
-    pub(crate) fn refund(&mut self, coin: Coin) {
-        for (i, bytes) in coin.charge.columns().into_iter().flatten() {
-            let held = &mut self.purse(coin.from.of(i)).0[i];
-            debug_assert!(*held >= bytes, "{bytes} do not come out of {held}");
-            *held = held.saturating_sub(bytes);
+    /// Looks up who owns which ledger.
+    fn find_owners(&mut self) {
+        let owner =
+            |uses: &dyn Fn(&Job) -> bool| self.seniority.iter().copied().find(|id| uses(&self.jobs[id]));
+        let host = owner(&|_| true);
+        let devices = (0..self.ids.len()).map(|device| owner(&|job| job.devices.contains(&device))).collect();
+        self.owners = Owners { host, devices };
+        #[cfg(test)]
+        if self.books.policy == super::books::Policy::Greedy {
+            self.owners = Owners { host: None, devices: vec![None; self.ids.len()] };
         }
     }
-
-    pub(crate) fn settle_in(&mut self, resident: Charge) {
-        self.resident.add(resident);
-    }
-
-    pub(crate) fn move_out(&mut self, resident: Charge) {
-        self.resident.sub(resident);
-    }
-
-    fn purse(&mut self, purse: Purse) -> &mut Sums {
-        match purse {
-            Purse::Reserve => &mut self.reserve,
-            Purse::Surplus => &mut self.surplus,
-        }
-    }
-
-    fn used(&self, i: usize) -> u64 {
-        self.reserve.0[i] + self.surplus.0[i] + self.resident.0[i]
-    }
-
-    /// What is free on a device.
-    pub(crate) fn free_on(&self, device: usize) -> u64 {
-        self.budget.device(device).saturating_sub(self.used(DEVICES + device))
-    }
-
-    /// Whether nothing but resident values is held.
-    pub(crate) fn balanced(&self) -> bool {
-        self.reserve.is_zero() && self.surplus.is_zero()
-    }
-
-    pub(crate) fn within_budget(&self) -> bool {
-        (0..self.budget.0.len()).all(|i| self.used(i) <= self.budget.0[i])
-    }
-
-    /// Every ledger with what is used of it, what of that is resident, and its
-    /// budget; `ids` are the devices' numbers.
-    pub(crate) fn ledgers<'a>(&'a self, ids: &'a [u16]) -> impl Iterator<Item = LedgerUse> + 'a {
-        let ledger = move |i| match i {
-            0 => Ledger::Host,
-            1 => Ledger::Pinned,
-            _ => Ledger::Device(ids[i - DEVICES]),
-        };
-        (0..self.budget.0.len()).map(move |i| LedgerUse {
-            ledger: ledger(i),
-            used: self.used(i),
-            resident: self.resident.0[i],
-            budget: self.budget.0[i],
-        })
-    }
-}
-
-/// One column of the budget and what is held of it, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LedgerUse {
-    /// Which.
-    pub ledger: Ledger,
-    /// All that is held: by runs and by resident values.
-    pub used: u64,
-    /// What resident values hold of it.
-    pub resident: u64,
-    /// All that may be held.
-    pub budget: u64,
 }

@@ -1,6 +1,5 @@
 //! Describes an engine and starts its threads.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -11,7 +10,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use tracing::warn;
 
 use super::Engine;
-use super::admit::{Books, Sums};
+use super::books::{Books, Sums};
+use super::device::Device;
 use super::lanes::Lanes;
 use super::places::{Class, DevicePlace, NodePlace, Places};
 use super::schedule::Scheduler;
@@ -19,46 +19,6 @@ use super::sweep;
 use super::watch::Watch;
 use super::work::{Lane, Pools};
 use crate::{EngineError, Footprint, Node, Observer, Place, Topology, pin_current_thread};
-
-/// A device that an engine's lanes own.
-#[derive(Clone)]
-pub struct Device {
-    id: u16,
-    bytes: u64,
-    lanes: usize,
-    near: Option<u16>,
-    handle: Option<Arc<dyn Any + Send + Sync>>,
-}
-
-impl Device {
-    /// Device number `id`, of whose memory runs may hold `bytes`, with one lane.
-    #[must_use]
-    pub fn new(id: u16, bytes: u64) -> Self {
-        Self { id, bytes, lanes: 1, near: None, handle: None }
-    }
-
-    /// How many stages it runs at once.
-    #[must_use]
-    pub fn lanes(mut self, lanes: usize) -> Self {
-        self.lanes = lanes;
-        self
-    }
-
-    /// The NUMA node that it is attached to: its lanes are pinned there, and
-    /// [`Cx::install`](crate::Cx::install) enters that node's pool.
-    #[must_use]
-    pub fn near(mut self, node: u16) -> Self {
-        self.near = Some(node);
-        self
-    }
-
-    /// What its stages get from [`Cx::device`](crate::Cx::device).
-    #[must_use]
-    pub fn handle(mut self, handle: Arc<dyn Any + Send + Sync>) -> Self {
-        self.handle = Some(handle);
-        self
-    }
-}
 
 /// Describes an [`Engine`].
 ///

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::admit::{Charge, Coin, Purse, Purses, Sums};
+use super::books::{Charge, Coin, Purse, Purses, Sums};
 use super::job::State;
 use super::places::{At, Places, Seat};
 use super::residency::{self, Entry, EntryId};
@@ -171,7 +171,10 @@ impl Scheduler {
                 return None;
             }
             if !self.books.surplus_has(&surplus, &ask.held) {
-                short.get_or_insert(class);
+                // What only the reserve can pay for gains nothing if others wait.
+                if self.books.surplus_could_have(&surplus) {
+                    short.get_or_insert(class);
+                }
                 return None;
             }
         }

@@ -8,7 +8,7 @@ use crossbeam_channel::Sender;
 use petgraph::Incoming;
 use petgraph::graph::NodeIndex;
 
-use super::admit::{Charge, Coin, Sums};
+use super::books::{Charge, Coin, Sums};
 use super::places::Seat;
 use super::residency::EntryId;
 use super::slots::Slots;

@@ -1,12 +1,15 @@
 //! Runs graphs: one thread decides, the others work.
 //!
-//! `schedule`, `dispatch` and `settle` are the scheduler, `admit` its books,
-//! `job` and `residency` what it knows of runs and of values that outlive
-//! them. `lanes` carries work to the threads, `work` is what they do, `slots`
-//! are the values. The admission protocol has a README beside these files.
+//! `schedule`, `admit`, `dispatch` and `settle` are the scheduler; `books`,
+//! `job` and `residency` what it knows of memory, of runs and of values that
+//! outlive them. `lanes` carries work to the threads, `work` is what they do,
+//! `slots` are the values. The admission protocol has a README beside these
+//! files.
 
 mod admit;
+mod books;
 mod build;
+mod device;
 mod dispatch;
 mod job;
 mod lanes;
@@ -33,8 +36,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use tracing::warn;
 
-pub use admit::LedgerUse;
-pub use build::{Device, EngineBuilder};
+pub use books::LedgerUse;
+pub use build::EngineBuilder;
+pub use device::Device;
 pub use residency::ResidentUse;
 pub use run::Run;
 pub(crate) use slots::{Inputs, Slots};

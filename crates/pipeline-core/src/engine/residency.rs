@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::admit::{Charge, Coin, Sums};
+use super::books::{Charge, Coin, Sums};
 use super::places::Seat;
 use crate::graph::{AnyArc, Key, Node};
 use crate::{CancelToken, Footprint, Place};

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tracing::warn;
 
-use super::admit::{Charge, Coin, Purses, Sums};
+use super::books::{Charge, Coin, Purses, Sums};
 use super::job::{State, Submission, take_coins};
 use super::residency::{self, Entry, EntryId};
 use super::schedule::{Scheduler, Swept};
@@ -228,14 +228,13 @@ impl Scheduler {
     fn remove(&mut self, id: u64) -> Option<super::job::Job> {
         let job = self.jobs.remove(&id)?;
         self.order.remove(&job.rank);
-        self.ages.retain(|age| *age != id);
         job.coins.iter().flatten().for_each(|coin| self.books.refund(*coin));
         let needs = job.needs.iter().filter(|need| need.left > 0);
         needs.for_each(|need| self.residency.unwant(need.entry));
         let mut need = Sums::zero(self.places.devices.len());
         self.jobs.values().for_each(|job| need.max(&job.room.floor));
         self.books.need = need;
-        self.find_owners();
+        self.retire(id);
         Some(job)
     }
 

@@ -1,6 +1,6 @@
 //! What an engine is doing, for people and tests.
 
-use super::admit::LedgerUse;
+use super::books::LedgerUse;
 use super::residency::ResidentUse;
 
 /// What an engine holds at one moment.

@@ -86,6 +86,44 @@ fn low_runs_leave_memory_to_high_ones() {
     assert!(sim.balanced());
 }
 
+/// When the most senior run ends, the reserve goes to the run of the highest
+/// class, though others were active before.
+#[test]
+fn the_reserve_passes_to_the_highest_class() {
+    let big = chain(&[("first", 1), ("big", 60)]);
+    let mut sim = Sim::new(&Machine::host(70, 8));
+    let low = || Options::new().priority(Priority::Low);
+    let _runs: Vec<_> = (0..3).map(|_| sim.submit_with(&big, 0, low())).collect();
+    let urgent = chain(&[("urgent.first", 1), ("urgent.big", 60)]);
+    let urgent = sim.submit_with(&urgent, 0, Options::new().priority(Priority::Critical));
+    for _ in 0..3 {
+        sim.end_stage("first");
+    }
+    sim.end_stage("urgent.first");
+    assert_eq!(sim.names(), ["big"], "the surplus has no room for another");
+    sim.end_stage("big");
+    assert_eq!(sim.names(), ["urgent.big"]);
+    sim.play(&mut Rng::new(1));
+    assert!(urgent.end().is_some_and(|end| end.is_ok()));
+    assert!(sim.balanced());
+}
+
+/// A stage that only the reserve can pay for does not keep lower classes from
+/// the surplus.
+#[test]
+fn what_the_surplus_can_never_hold_blocks_nobody() {
+    let big = chain(&[("first", 1), ("big", 60)]);
+    let small = chain(&[("small1", 2), ("small2", 2)]);
+    let mut sim = Sim::new(&Machine::host(70, 8));
+    let _owner = sim.submit(&big, 0);
+    let _high = sim.submit_with(&big, 0, Options::new().priority(Priority::High));
+    let _small = sim.submit_with(&small, 0, Options::new().priority(Priority::Low));
+    sim.end_stage("first");
+    sim.end_stage("first");
+    sim.end_stage("small1");
+    assert_eq!(sim.names(), ["big", "small2"]);
+}
+
 /// However many critical runs come, the run that is active longest goes on:
 /// its turn may use the reserve.
 #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crossbeam_channel::{Receiver, bounded, unbounded};
 use rayon::ThreadPoolBuilder;
 
-use crate::engine::admit::{Books, Policy, Sums};
+use crate::engine::books::{Books, Policy, Sums};
 use crate::engine::job::Submission;
 use crate::engine::lanes::Lanes;
 use crate::engine::places::{Class, DevicePlace, NodePlace, Places};
