@@ -82,6 +82,15 @@ fn both_ways_agree_on_g2() {
     both_ways_agree::<G2Affine>();
 }
 
+fn add_modulus(coordinate: &mut [u8]) {
+    let mut carry = 0;
+    for (byte, modulus) in coordinate.iter_mut().zip(MODULUS).rev() {
+        let sum = u16::from(*byte) + u16::from(modulus) + carry;
+        (*byte, carry) = (sum as u8, sum >> 8);
+    }
+    assert_eq!(carry, 0);
+}
+
 fn each_fault_is_named<P: Point>() {
     let mut random = random();
     let (_, good) = points::<P>(20, &mut random);
@@ -96,6 +105,11 @@ fn each_fault_is_named<P: Point>() {
     let coordinates = (0..P::BYTES).step_by(48);
     for at in coordinates {
         let fault = spoil(at % 20, &|bytes| bytes[at..at + 48].copy_from_slice(&MODULUS));
+        assert_eq!(fault, Fault::NotCanonical);
+    }
+    // The same point, with p added to a coordinate: on the curve, were it not for the encoding.
+    for at in (P::BYTES / 2..P::BYTES).step_by(48) {
+        let fault = spoil(at % 20, &|bytes| add_modulus(&mut bytes[at..at + 48]));
         assert_eq!(fault, Fault::NotCanonical);
     }
     assert_eq!(spoil(0, &|bytes| bytes[0] |= 0x80), Fault::Flag);

@@ -255,23 +255,31 @@ mod tests {
         }
     }
 
-    /// The bounds that the reduction relies on, at their ends: limbs of 2p - 1 everywhere.
+    /// Numbers between p and 2p, which few random ones are.
     #[test]
     fn the_largest_representatives_compute_too() {
         let Some(ifma) = Ifma::detect() else {
             println!("skipped: this CPU has no AVX-512 IFMA");
             return;
         };
-        // p - 1 as a number, then 2p - 1 = (p - 1) + p by an addition that does not reduce.
         let zero = Fp8::from_blst(ifma, &[blst_fp::default(); 8]);
         let one = Fp8::splat(ifma, &times_power_of_two(1, 0));
-        let less = zero.sub(&one); // 2p - 1
-        assert_eq!(less.is_zero(), 0);
-        assert_eq!(less.add(&one).is_zero(), 0xff);
-        // (-1) (-1) = 1 up to the factor 1/R on both sides.
-        assert_eq!(less.mul(&less).sub(&one.mul(&one)).is_zero(), 0xff);
-        assert_eq!(less.square().sub(&one.square()).is_zero(), 0xff);
-        assert_eq!(less.sub(&zero).sub(&less).is_zero(), 0xff);
-        assert_eq!(zero.sub(&less).sub(&one).is_zero(), 0xff);
+        let two = Fp8::splat(ifma, &times_power_of_two(1, 1));
+        // -1 is 2p - 1, and the sum of two such is 2p - 2.
+        let minus_one = zero.sub(&one);
+        let minus_two = minus_one.add(&minus_one);
+        let equal = |a: Fp8, b: Fp8| assert_eq!(a.sub(&b).is_zero() & b.sub(&a).is_zero(), u8::MAX);
+        for (negative, positive) in [(minus_one, one), (minus_two, two)] {
+            assert_eq!(negative.below_modulus(), 0);
+            equal(negative.add(&positive), zero);
+            equal(zero.sub(&negative), positive);
+            equal(zero.sub(&negative).sub(&negative), positive.add(&positive));
+            equal(zero.sub(&negative).mul(&positive), positive.square());
+            equal(negative.mul(&negative), positive.square());
+            equal(negative.square(), positive.mul(&positive));
+            equal(negative.negate_if(u8::MAX), positive);
+            assert_eq!(negative.words(), negative.add(&zero).words());
+            assert_eq!(zero.sub(&negative).words(), positive.words());
+        }
     }
 }
