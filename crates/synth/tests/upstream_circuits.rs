@@ -76,20 +76,22 @@ fn suite(circuit: impl Circuit<Scalar> + Clone, known: &Counts) {
     }
 
     check(&cx, r1cs, &ours).unwrap();
-    flips_are_found(r1cs, &ours.inputs, &aux);
+    changes_are_found(r1cs, &ours.inputs, &aux);
     others_are_refused(r1cs, &ours);
 }
 
-/// Changes a variable, and asks for the first row that a plain evaluation finds violated.
-fn flips_are_found(r1cs: &R1cs, inputs: &[Scalar], aux: &[Scalar]) {
+/// Changes variables, and asks for the first row that a plain evaluation finds violated.
+fn changes_are_found(r1cs: &R1cs, inputs: &[Scalar], aux: &[Scalar]) {
     let seed = rand::random();
     println!("seed {seed}");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut z = [inputs, aux].concat();
-    for _ in 0..2 {
-        let column = rng.gen_range(1..z.len());
-        let changed = Scalar::ONE - z[column];
-        let before = std::mem::replace(&mut z[column], changed);
+    // One variable; then several, so that the violations are far from each other.
+    for changes in [1, 20] {
+        let mut z = [inputs, aux].concat();
+        for _ in 0..changes {
+            let column = rng.gen_range(1..z.len());
+            z[column] = Scalar::ONE - z[column];
+        }
         let value = |matrix: &Matrix, row| {
             let terms = matrix.row(row);
             let values = r1cs.coefficients.values();
@@ -99,14 +101,13 @@ fn flips_are_found(r1cs: &R1cs, inputs: &[Scalar], aux: &[Scalar]) {
             .map(|row| (row, value(&r1cs.a, row), value(&r1cs.b, row), value(&r1cs.c, row)))
             .find(|(_, a, b, c)| a * b != *c);
         let (inputs, aux) = z.split_at(r1cs.inputs);
-        let flipped = Witness { inputs: inputs.to_vec(), aux: aux.iter().copied().collect() };
-        match (check(&Cx::detached(), r1cs, &flipped), violated) {
-            (Err(SynthError::Unsatisfied { row, a, b, c }), violated) => {
-                assert_eq!(Some((row, a, b, c)), violated, "column {column}");
+        let changed = Witness { inputs: inputs.to_vec(), aux: aux.iter().copied().collect() };
+        for _ in 0..3 {
+            match check(&Cx::detached(), r1cs, &changed) {
+                Err(SynthError::Unsatisfied { row, a, b, c }) => assert_eq!(Some((row, a, b, c)), violated),
+                found => panic!("{found:?}, and {violated:?} is violated"),
             }
-            (found, violated) => panic!("column {column}: {found:?}, and {violated:?} is violated"),
         }
-        z[column] = before;
     }
 }
 
@@ -194,4 +195,23 @@ fn a_missing_value_is_an_error() {
     let size = WitnessSize { inputs: 1, aux: 1, wide: 1 };
     assert!(matches!(witness(&Cx::detached(), Missing, &size), Err(SynthError::Synthesis(_))));
     assert_eq!(record(Missing).unwrap().size, size);
+}
+
+#[test]
+fn a_cancelled_synthesis_stops() {
+    struct Endless(CancelToken);
+    impl Circuit<Scalar> for Endless {
+        fn synthesize<CS: ConstraintSystem<Scalar>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
+            (0..).try_for_each(|i| {
+                if i == 100_000 {
+                    self.0.cancel();
+                }
+                assert!(i < 200_000, "it goes on");
+                cs.alloc(|| "", || Ok(Scalar::ONE)).map(drop)
+            })
+        }
+    }
+    let (cancel, size) = (CancelToken::default(), WitnessSize { inputs: 1, aux: 1, wide: 0 });
+    let cx = Cx::detached().with_cancel(cancel.clone());
+    assert!(matches!(witness(&cx, Endless(cancel), &size), Err(SynthError::Cancelled(_))));
 }
