@@ -91,6 +91,6 @@ fn numbers_that_do_not_match_are_named() {
     let (proof, inputs) = &file.proofs[0];
     let end = key.verify(2, proof, &inputs[1..]).unwrap_err().to_string();
     assert_eq!(end, "partition 2 has 132 public inputs; the verifying key takes 133");
-    let end = key.verify_all(&Proof(vec![*proof; 2]), &[inputs.clone()]).unwrap_err().to_string();
+    let end = key.verify_all(&Proof(vec![*proof; 2]), std::slice::from_ref(inputs)).unwrap_err().to_string();
     assert_eq!(end, "2 partition proofs for 1 partitions");
 }
