@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 
 fn g1(criterion: &mut Criterion, name: String, scalars: Scalars, n: usize) {
     let mut race = Race::new(criterion, name);
-    cuzk::<G1>(&mut race, scalars, n);
+    cuzk::<G1, _>(&mut race, scalars, n);
     race.enter(
         "blst",
         || {
@@ -73,7 +73,7 @@ fn g1(criterion: &mut Criterion, name: String, scalars: Scalars, n: usize) {
 
 fn g2(criterion: &mut Criterion, name: String, scalars: Scalars, n: usize) {
     let mut race = Race::new(criterion, name);
-    cuzk::<G2>(&mut race, scalars, n);
+    cuzk::<G2, _>(&mut race, scalars, n);
     race.enter(
         "blst",
         || {
@@ -99,9 +99,10 @@ fn g2(criterion: &mut Criterion, name: String, scalars: Scalars, n: usize) {
 }
 
 /// Ours, by every arithmetic that this CPU has; scalars of a witness in their compact form too.
-fn cuzk<C: Msm>(race: &mut Race<Vec<u8>>, scalars: Scalars, n: usize)
+fn cuzk<C, P>(race: &mut Race<Vec<u8>>, scalars: Scalars, n: usize)
 where
-    C::Projective: Curve<AffineRepr = C::Affine> + PrimeCurve<Affine: UncompressedEncoding>,
+    C: Msm<Projective = P, Affine = <P as PrimeCurve>::Affine>,
+    P: PrimeCurve<Affine: UncompressedEncoding>,
 {
     for (name, arithmetic) in [("cuzk-ifma", Arithmetic::Avx512Ifma), ("cuzk-portable", Arithmetic::Portable)]
     {
@@ -110,22 +111,22 @@ where
         }
         race.enter(
             name,
-            || (points::<C::Projective>(n), scalars.make(n)),
+            || (points::<P>(n), scalars.make(n)),
             |(points, scalars)| {
                 msm_with::<C>(arithmetic, points, scalars).expect("as many points as scalars")
             },
-            |_, sum| encode(sum),
+            |_, sum| encode::<P>(sum),
         );
     }
     if scalars == Scalars::Witness {
         race.enter(
             "cuzk-compact",
-            || (Bases::new(points::<C::Projective>(n)), CompactScalars::from_iter(scalars.make(n))),
+            || (Bases::new(points::<P>(n)), CompactScalars::from_iter(scalars.make(n))),
             |(bases, scalars)| {
                 msm_compact::<C>(bases, &[], scalars, Density::Full, &|| Ok(()))
                     .expect("as many bases as scalars")
             },
-            |_, sum| encode(sum),
+            |_, sum| encode::<P>(sum),
         );
     }
 }
