@@ -17,7 +17,7 @@ const STEPS: [Step; 12] = [
     ("deny", "bans, licences, sources (advisories need the network)", deny),
     ("clippy", "no warning in any target with every feature", clippy),
     ("features", "crates with features build with none and with each alone", features),
-    ("nextest", "unit and integration tests of values, ntt, msm, groth16", nextest),
+    ("nextest", "unit and integration tests", nextest),
     ("doctest", "the examples in the documentation", doctest),
     ("doc", "the documentation builds, its links resolve", doc),
     ("bench", "each bench runs once", bench),
@@ -93,8 +93,7 @@ fn features() -> Result<()> {
 
 fn nextest() -> Result<()> {
     component("nextest", "scripts/install.sh test, or cargo install --locked cargo-nextest")?;
-    Cargo::new("nextest run --locked --profile ci -p cuzk-values -p cuzk-ntt -p cuzk-msm -p cuzk-groth16")
-        .run()
+    Cargo::new("nextest run --workspace --all-features --locked --profile ci").run()
 }
 
 fn doctest() -> Result<()> {

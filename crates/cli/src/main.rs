@@ -1,5 +1,6 @@
 //! The `cuzk` command.
 
+mod allocator;
 mod args;
 mod commands {
     pub(crate) mod bench;
@@ -34,6 +35,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
+    allocator::give_back_what_is_freed();
     let Cli { command, global } = Cli::parse();
     let printer = Printer::new(global.json, global.quiet);
     log(&global);

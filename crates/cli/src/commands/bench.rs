@@ -39,7 +39,7 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
             && let Some((submitted, run)) = running.pop_front()
         {
             // Every proof is verified within its run.
-            run.wait().map_err(|e| machine::with_hint(e.into()))?;
+            run.wait().map_err(|e| machine::with_hint(&args.machine, e.into()))?;
             latencies.push(submitted.elapsed());
             meter.set(latencies.len() as u64, count as u64);
         }

@@ -48,7 +48,7 @@ pub(crate) fn porep(printer: Printer, args: &ProvePorep) -> Result<(), Failure> 
     if let Some(path) = &args.trace {
         files::write(path, timeline.trace().chrome().as_bytes())?;
     }
-    let proof = ended.map_err(|e| machine::with_hint(e.into()))?;
+    let proof = ended.map_err(|e| machine::with_hint(&args.machine, e.into()))?;
     let bytes = proof.to_bytes();
     if let Some(path) = &args.out {
         files::write(path, &bytes)?;
