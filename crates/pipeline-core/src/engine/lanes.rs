@@ -156,7 +156,7 @@ impl<T> Lanes<T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(not(loom), test))]
 impl<T> Lanes<T> {
     /// The next work of a lane of `berth`, if there is some now.
     pub(crate) fn try_next(&self, berth: usize) -> Option<T> {

@@ -234,7 +234,7 @@ impl Residency {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(not(loom), test))]
 impl Residency {
     /// Pretends that a value took so long to load.
     pub(crate) fn set_cost(&mut self, key: &str, took: Duration) {
