@@ -62,6 +62,11 @@ fn increase(number: &mut Value) {
 }
 
 #[test]
+fn what_is_no_encoding_at_all_is_placed_in_the_input() {
+    assert_eq!(refusal(b""), "C1 (byte 0 of the input): the input is empty: no C1 has been written to it");
+}
+
+#[test]
 fn commitments_must_follow_from_one_another() {
     refused(top(), "/comm_r", change, "comm_r", "the hash of comm_c and comm_r_last");
     refused(top(), "/comm_d", change, "comm_d", "the root of the paths `comm_d_proofs`");
@@ -432,7 +437,11 @@ fn lengths_are_not_believed() {
 #[test]
 fn nesting_is_limited() {
     let deep = [b"{\"later\":", &b"[".repeat(1 << 20)[..]].concat();
-    assert!(refusal(&deep).contains("more than 128 encodings lie one within another"), "{}", refusal(&deep));
+    assert!(
+        refusal(&deep).contains("more than 128 lists and objects lie one within another"),
+        "{}",
+        refusal(&deep)
+    );
     let mut zipped = LOTUS_JSON.to_vec();
     for _ in 0..8 {
         zipped = zstd::encode_all(&zipped[..], 1).unwrap();

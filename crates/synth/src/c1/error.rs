@@ -180,6 +180,12 @@ pub enum Problem {
         /// The limit.
         limit: usize,
     },
+    /// Brackets within brackets, where nothing is known of the field.
+    #[error("more than {limit} lists and objects lie one within another")]
+    TooNested {
+        /// The limit.
+        limit: usize,
+    },
     /// The bytes cannot be read or decompressed.
     #[error("{0}")]
     Read(#[source] io::Error),
@@ -278,6 +284,7 @@ impl fmt::Display for Location {
         }
         write!(f, "{}", self.path)?;
         match self.offset {
+            Some(offset) if self.layers.is_empty() => write!(f, " (byte {offset} of the input)"),
             Some(offset) => write!(f, " (byte {offset} of the {})", self.layers),
             None if self.layers.is_empty() => Ok(()),
             None => write!(f, " (in the {})", self.layers),

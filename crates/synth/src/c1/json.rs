@@ -167,7 +167,7 @@ impl<'a> Json<'a> {
                     while self.string_byte()?.is_some() {}
                 }
                 b'[' | b'{' if depth == MAX_DEPTH => {
-                    return Err(self.0.fault(Problem::TooDeep { limit: MAX_DEPTH as usize }));
+                    return Err(self.0.fault(Problem::TooNested { limit: MAX_DEPTH as usize }));
                 }
                 b'[' | b'{' => {
                     self.0.pass();
