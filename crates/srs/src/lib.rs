@@ -25,6 +25,7 @@ pub use file::ParameterFile;
 pub use format::{G1_BYTES, G2_BYTES, Layout, Query, Section};
 pub use key::{Insecure, Meta, encode_key, verifying_key};
 pub use list::{Entry, list};
+pub use map::{LastWords, exit_on_bus_error};
 pub use names::{
     DEFAULT_FOLDER, FOLDER_VARIABLE, FileKind, Folder, Origin, ParameterSet, Published, TEST_FOLDER, VERSION,
 };

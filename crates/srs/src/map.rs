@@ -1,16 +1,18 @@
 //! A file mapped into memory, read-only, whose pages can be let go.
 //!
 //! The kernel's page cache holds the file; what this process has touched counts
-//! as its resident memory until [`Map::let_go`]. As with every mapping, a file
-//! that another process cuts short while it is read costs this process a bus
-//! error; [`Map::check_unchanged`] sees a file that was replaced or written to
-//! before the next range is touched.
+//! as its resident memory until [`Map::let_go`]. [`Map::check_unchanged`] sees a
+//! file that was replaced or written to before the next range is touched. As with
+//! every mapping, a file that another process cuts short while a range is read, or
+//! whose disk fails, costs this process a bus error: see [`exit_on_bus_error`].
 #![allow(unsafe_code, reason = "a mapping is unsafe to make and to advise: see the reasons at each call")]
 
 use std::fs::{File, Metadata};
+use std::io;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use memmap2::{Advice, Mmap, UncheckedAdvice};
 
@@ -100,5 +102,86 @@ impl Map {
         // whoever still reads them gets them from it again.
         let _ =
             unsafe { self.bytes.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len()) };
+    }
+}
+
+/// What a process says, and how it ends, after a bus error.
+#[derive(Debug, Clone)]
+pub struct LastWords {
+    /// For stdout.
+    pub stdout: String,
+    /// For stderr.
+    pub stderr: String,
+    /// The exit code.
+    pub code: i32,
+}
+
+static LAST_WORDS: OnceLock<LastWords> = OnceLock::new();
+
+/// Has the process say what happened, and exit, where a mapped file cannot be read any
+/// more: without this, the kernel ends it by `SIGBUS`, without a word. Of several calls
+/// the first one's words count.
+///
+/// # Errors
+/// Where the system refuses the handler.
+pub fn exit_on_bus_error(words: LastWords) -> io::Result<()> {
+    LAST_WORDS.get_or_init(|| words);
+    // SAFETY: all zeros is a `sigaction`: no flags, an empty mask, the default handler.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = on_bus_error as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    // SAFETY: `action` is valid, and its handler calls only what `signal-safety(7)` allows.
+    match unsafe { libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Reads what was set before the handler was, writes it and ends: no lock, no memory.
+extern "C" fn on_bus_error(_signal: libc::c_int) {
+    let say = |to, text: &str| {
+        // SAFETY: the pointer and the length are a string's; a failure to write it is nobody's to hear.
+        let _ = unsafe { libc::write(to, text.as_ptr().cast(), text.len()) };
+    };
+    let words = LAST_WORDS.get();
+    if let Some(words) = words {
+        say(libc::STDERR_FILENO, &words.stderr);
+        say(libc::STDOUT_FILENO, &words.stdout);
+    }
+    // SAFETY: `_exit` runs nothing of this process any more.
+    unsafe { libc::_exit(words.map_or(libc::EXIT_FAILURE, |words| words.code)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Ends its process.
+    fn read_a_file_cut_short() {
+        let words = LastWords { stdout: "out".into(), stderr: "the file was cut short".into(), code: 4 };
+        exit_on_bus_error(words).unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
+        let map = Map::open(file.path()).unwrap();
+        file.as_file().set_len(1 << 10).unwrap();
+        assert!(matches!(map.check_unchanged(), Err(SrsError::Changed { .. })));
+        std::fs::remove_file(file.path()).unwrap();
+        let sum: u64 = map.bytes().iter().map(|byte| u64::from(*byte)).sum();
+        panic!("read all of it: {sum}");
+    }
+
+    #[test]
+    fn a_file_cut_short_in_use_ends_the_process_in_words() {
+        const CHILD: &str = "CUZK_SRS_BUS_ERROR";
+        if std::env::var_os(CHILD).is_some() {
+            read_a_file_cut_short();
+        }
+        let mut again = Command::new(std::env::current_exe().unwrap());
+        let this = "map::tests::a_file_cut_short_in_use_ends_the_process_in_words";
+        let ended = again.args([this, "--exact", "--nocapture"]).env(CHILD, "1").output().unwrap();
+        assert_eq!(ended.status.code(), Some(4), "{ended:?}");
+        assert!(ended.stderr.ends_with(b"the file was cut short"), "{ended:?}");
+        assert!(ended.stdout.ends_with(b"out"), "{ended:?}");
     }
 }
