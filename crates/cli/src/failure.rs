@@ -1,5 +1,6 @@
 //! How a command fails: what happened, and the exit code that says who must act.
 
+use std::any::Any;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -71,6 +72,13 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) fn new(class: Class, error: impl Into<anyhow::Error>) -> Self {
         Self { class, error: error.into(), hint: None }
+    }
+
+    /// What a panic leaves. Its trace is on stderr already.
+    pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Self::new(Class::Bug, anyhow::anyhow!("panicked: {text}")).hint("please report this")
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

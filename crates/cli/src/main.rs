@@ -25,27 +25,54 @@ mod sector;
 mod units;
 mod usage;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use tracing_subscriber::EnvFilter;
 
 use crate::args::{Cli, Command, Fixture, Global, Params, Prove, Setup, Verify};
-use crate::failure::Failure;
+use crate::failure::{Class, Failure};
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
     allocator::give_back_what_is_freed();
-    let Cli { command, global } = Cli::parse();
+    let Cli { command, global } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     let printer = Printer::new(global.json, global.quiet);
     log(&global);
-    match interrupt::listen().and_then(|()| run(printer, command)) {
+    let work = AssertUnwindSafe(|| {
+        interrupt::listen(printer)?;
+        params::expect_bus_errors(printer)?;
+        run(printer, command)
+    });
+    let ended = catch_unwind(work).unwrap_or_else(|panic| Err(Failure::panicked(&*panic)));
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             printer.failure(&failure);
             failure.exit_code()
         }
     }
+}
+
+/// Prints what clap has to say: help, the version, or what is wrong with the arguments.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let json = std::env::args_os().any(|argument| argument == "--json");
+    if json {
+        let text = error.render().to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned();
+        Printer::new(json, false).failure(&Failure::new(Class::Input, anyhow::Error::msg(text)));
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(Class::Input.code())
 }
 
 fn run(printer: Printer, command: Command) -> Result<(), Failure> {

@@ -4,15 +4,20 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cuzk_groth16::{Circuit, Parameters, Prover, Residence};
-use cuzk_srs::{Depth, Digest, FOLDER_VARIABLE, Folder, ParameterFile, ParameterSet, Published, VERSION};
+use cuzk_groth16::{Circuit, Groth16Error, Parameters, Prover, Residence};
+use cuzk_pipeline_core::RunError;
+use cuzk_srs::{
+    Depth, Digest, FOLDER_VARIABLE, Folder, LastWords, Origin, ParameterFile, ParameterSet, Published,
+    VERSION,
+};
 use cuzk_synth::{PorepCircuit, SectorShape};
+use cuzk_values::BasesError;
 
-use crate::args::ParamsDir;
+use crate::args::{Machine, ParamsDir};
 use crate::failure::{Class, Classify as _, Failure};
 use crate::printer::Printer;
 use crate::progress::Meter;
-use crate::{interrupt, sector};
+use crate::{interrupt, machine, sector};
 
 /// The parameters of one circuit.
 #[derive(Debug)]
@@ -85,7 +90,8 @@ impl Chosen {
             return Ok(());
         }
         let meter = Meter::bytes(printer, "hashing parameters");
-        let digest = Digest::of_file(path, &mut |p| meter_watch(&meter, p)).or_resource()?.to_string();
+        let digest = || Digest::of_file(path, &mut |p| meter_watch(&meter, p)).or_resource();
+        let digest = interrupt::heeded(digest)?.to_string();
         if digest.starts_with(known) {
             return Ok(());
         }
@@ -94,17 +100,51 @@ impl Chosen {
         Err(Failure::new(Class::Input, error).hint("fetch the file again"))
     }
 
+    /// A run that failed, with what the user can do.
+    pub(crate) fn run_failure(&self, machine: &Machine, error: RunError) -> Failure {
+        let unproved = match &error {
+            RunError::Stage { source, .. } => {
+                matches!(source.downcast_ref(), Some(Groth16Error::Invalid { .. }))
+            }
+            _ => false,
+        };
+        let failure = Failure::from(error);
+        let damaged = failure.error.chain().any(<dyn std::error::Error>::is::<BasesError>);
+        let params = self.params();
+        let params = params.display();
+        if unproved {
+            let hint = format!(
+                "either {params} is not the circuit's, which `cuzk params check` can tell, \
+                 or this machine miscalculates"
+            );
+            Failure { class: Class::NotVerified, ..failure.hint(hint) }
+        } else if damaged {
+            failure.hint(format!("{params} is damaged, or changed: `cuzk params check` looks at it in full"))
+        } else {
+            machine::with_hint(machine, failure)
+        }
+    }
+
+    /// The command that makes them, where they are test parameters.
+    fn setup(&self, shape: SectorShape) -> String {
+        let command = format!("cuzk setup porep --sector-size {shape}");
+        match self.folder.origin {
+            Origin::Explicit => format!("{command} --out {}", self.folder.path.display()),
+            _ => command,
+        }
+    }
+
     /// A failure to open them, with what the user can do.
     pub(crate) fn failure(&self, shape: SectorShape, error: cuzk_srs::SrsError) -> Failure {
         let missing = matches!(error, cuzk_srs::SrsError::Missing { .. });
         let class = if missing { Class::Resource } else { error.kind().into() };
         let hint = match (missing, self.insecure) {
-            (true, true) => format!("make them: cuzk setup porep --sector-size {shape}"),
+            (true, true) => format!("make them: {}", self.setup(shape)),
             (true, false) => format!(
                 "fetch Filecoin's parameters for {shape} sectors (lotus fetch-params, curio fetch-params), \
                  name their folder with --params or {FOLDER_VARIABLE}, or try with --test-params"
             ),
-            (false, true) => format!("make them again: cuzk setup porep --sector-size {shape} --force"),
+            (false, true) => format!("make them again: {} --force", self.setup(shape)),
             (false, false) => "fetch the file again; `cuzk params check` looks at it in full".into(),
         };
         Failure::new(class, error).hint(hint)
@@ -115,6 +155,16 @@ impl Chosen {
 pub(crate) fn stem(circuit: PorepCircuit) -> Result<String, Failure> {
     let id = circuit.parameter_id().or_bug()?;
     Ok(id.strip_prefix(&format!("{VERSION}-")).unwrap_or(&id).to_owned())
+}
+
+/// Says what happened where a parameter file cannot be read any more while it is used.
+pub(crate) fn expect_bus_errors(printer: Printer) -> Result<(), Failure> {
+    let failure =
+        Failure::new(Class::Resource, anyhow::anyhow!("a parameter file could not be read on (SIGBUS)"))
+            .hint("it was cut short while it was in use, or its disk failed; no proof was written");
+    let (stdout, stderr) = printer.failure_texts(&failure);
+    let words = LastWords { stdout, stderr, code: failure.class.code().into() };
+    cuzk_srs::exit_on_bus_error(words).or_bug()
 }
 
 /// The folder that the options and the environment choose.

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use serde_json::{Value as Json, json};
 
 use crate::failure::{Class, Failure};
+use crate::interrupt;
 
 /// Prints results on stdout, and everything else on stderr.
 #[derive(Debug, Clone, Copy)]
@@ -33,8 +34,12 @@ impl Printer {
         if self.json { self.raw(&format!("{json:#}\n")) } else { self.raw(&with_newline(text)) }
     }
 
-    /// Text or bytes that are the result whatever `--json` says.
-    pub(crate) fn raw(self, text: &str) -> Result<(), Failure> {
+    /// Prints the whole text, even if an interrupt comes meanwhile.
+    fn raw(self, text: &str) -> Result<(), Failure> {
+        interrupt::heeded(|| self.unheeded(text))
+    }
+
+    fn unheeded(self, text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             // A reader that has seen enough (`cuzk … | head`) is no fault.
@@ -59,19 +64,22 @@ impl Printer {
 
     /// The end of a command that failed.
     pub(crate) fn failure(self, failure: &Failure) {
-        self.warn(&format!("error: {failure}"));
-        if let Some(hint) = &failure.hint {
-            self.warn(&format!("hint: {hint}"));
-        }
-        if self.json {
-            let body = json!({ "error": {
-                "class": failure.class.name(),
-                "code": failure.class.code(),
-                "message": failure.to_string(),
-                "hint": failure.hint,
-            }});
-            let _ = self.raw(&format!("{body:#}\n"));
-        }
+        let (out, err) = self.failure_texts(failure);
+        let _ = io::stderr().lock().write_all(err.as_bytes());
+        let _ = self.unheeded(&out);
+    }
+
+    /// What a failure has printed on stdout and on stderr.
+    pub(crate) fn failure_texts(self, failure: &Failure) -> (String, String) {
+        let hint = failure.hint.as_ref().map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
+        let body = json!({ "error": {
+            "class": failure.class.name(),
+            "code": failure.class.code(),
+            "message": failure.to_string(),
+            "hint": failure.hint,
+        }});
+        let out = if self.json { format!("{body:#}\n") } else { String::new() };
+        (out, format!("error: {failure}\n{hint}"))
     }
 }
 

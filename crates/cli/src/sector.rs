@@ -35,6 +35,14 @@ pub(crate) fn read(printer: Printer, path: &Path, known: &SectorCheck) -> Result
     Ok(Sector { c1, shape })
 }
 
+/// As [`read`], and follows every path in its trees, so that no proof is begun that
+/// cannot verify.
+pub(crate) fn read_provable(printer: Printer, path: &Path, known: &SectorCheck) -> Result<Sector, Failure> {
+    let sector = read(printer, path, known)?;
+    c1::check_trees(&sector.c1).with_context(|| path.display().to_string()).or_input()?;
+    Ok(sector)
+}
+
 impl Sector {
     /// The circuit that the sector's proofs are of.
     pub(crate) fn circuit(&self) -> Result<PorepCircuit, Failure> {

@@ -36,8 +36,9 @@ fn failure(folder: &Path, line: &str) -> (Option<i32>, String) {
     (out.status.code(), String::from_utf8(out.stderr).unwrap())
 }
 
+/// What is in a folder, which an early interrupt may have left unmade.
 fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names

@@ -20,7 +20,7 @@ use crate::usage::Usage;
 use crate::{interrupt, machine, sector};
 
 pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
-    let sector = sector::read(printer, &args.c1, &args.sector)?;
+    let sector = sector::read_provable(printer, &args.c1, &args.sector)?;
     let chosen = Chosen::porep(&args.params, sector.shape)?;
     chosen.announce(printer);
     let timeline = Arc::new(Timeline::new());
@@ -34,22 +34,25 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let (before, start) = (Usage::now(), Instant::now());
     let mut latencies = Vec::with_capacity(count);
     let mut running: VecDeque<(Instant, Run<Proof>)> = VecDeque::new();
-    for i in 0..count + concurrency {
-        if (i >= concurrency || i >= count)
-            && let Some((submitted, run)) = running.pop_front()
-        {
-            // Every proof is verified within its run.
-            run.wait().map_err(|e| machine::with_hint(&args.machine, e.into()))?;
-            latencies.push(submitted.elapsed());
-            meter.set(latencies.len() as u64, count as u64);
+    interrupt::heeded(|| {
+        for i in 0..count + concurrency {
+            if (i >= concurrency || i >= count)
+                && let Some((submitted, run)) = running.pop_front()
+            {
+                // Every proof is verified within its run.
+                run.wait().map_err(|e| chosen.run_failure(&args.machine, e))?;
+                latencies.push(submitted.elapsed());
+                meter.set(latencies.len() as u64, count as u64);
+            }
+            if i < count {
+                let options = Options::new().label(format!("proof {i}"));
+                let run = engine.submit_with(&graph, sector.c1.clone(), options);
+                interrupt::cancels(&run.cancel_token());
+                running.push_back((Instant::now(), run));
+            }
         }
-        if i < count {
-            let options = Options::new().label(format!("proof {i}"));
-            let run = engine.submit_with(&graph, sector.c1.clone(), options);
-            interrupt::cancels(&run.cancel_token());
-            running.push_back((Instant::now(), run));
-        }
-    }
+        Ok(())
+    })?;
     drop(meter);
     let (wall, usage) = (start.elapsed(), Usage::now());
     let cpu = usage.cpu.saturating_sub(before.cpu).as_secs_f64();

@@ -7,10 +7,11 @@ use serde_json::json;
 
 use crate::args::{C1Format, FixturePorep};
 use crate::failure::{Classify as _, Failure};
-use crate::files;
+use crate::files::{self, shown};
 use crate::printer::Printer;
 
 pub(crate) fn porep(printer: Printer, args: &FixturePorep) -> Result<(), Failure> {
+    files::check_writable(None, [&args.out])?;
     let shape = args.sector_size;
     let sector = SparsePorep::new(shape.sector_size(), args.seed)
         .or_input()?
@@ -36,7 +37,7 @@ pub(crate) fn porep(printer: Printer, args: &FixturePorep) -> Result<(), Failure
     c1::encode(&c1, encoding, &mut bytes).or_input()?;
     files::write(&args.out, &bytes)?;
     let json = json!({
-        "file": args.out,
+        "file": shown(&args.out),
         "encoding": encoding.to_string(),
         "bytes": bytes.len(),
         "sector_size": shape.sector_size(),

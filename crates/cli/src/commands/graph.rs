@@ -18,7 +18,8 @@ pub(crate) fn run(printer: Printer, args: &GraphArgs) -> Result<(), Failure> {
     let partitions = args.sector_size.partitions;
     let graph = graph::porep(&prover, circuit, partitions, &[]).or_bug()?;
     if args.dot {
-        return printer.raw(&graph.dot());
+        let dot = graph.dot();
+        return printer.result(&json!({ "dot": dot }), &dot);
     }
     let (json, text) = (as_json(&graph), as_text(&graph));
     printer.result(&json, &text)

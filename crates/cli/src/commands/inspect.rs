@@ -1,15 +1,16 @@
 //! `cuzk inspect`: what a file is.
 
-use std::io::Read as _;
+use std::io::Read;
 use std::path::Path;
 
 use anyhow::Context as _;
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_srs::{Depth, FileKind, Published};
 use cuzk_synth::c1::{self, Layers};
+use cuzk_values::PROOF_BYTES;
 use serde_json::{Value as Json, json};
 
-use super::verify::read_proof;
+use super::verify::{LONGEST_PROOF, parse_proof};
 use crate::args::Inspect;
 use crate::failure::{Classify as _, Failure};
 use crate::printer::Printer;
@@ -24,24 +25,29 @@ fn describe(path: &Path) -> Result<(Json, String), Failure> {
     match FileKind::of(&name) {
         Some((FileKind::Params, insecure)) => params(path, &name, insecure),
         Some((FileKind::VerifyingKey, insecure)) => key(path, &name, insecure),
-        _ if is_proof(path)? => proof(path),
-        _ => c1(path),
+        _ => proof_or_c1(path),
     }
 }
 
-/// Whether a file has the size of a proof, and starts as one or is hex.
-fn is_proof(path: &Path) -> Result<bool, Failure> {
-    let size = fs_err::metadata(path).or_input()?.len();
-    let mut head = Vec::new();
-    fs_err::File::open(path).or_input()?.take(192).read_to_end(&mut head).or_input()?;
-    // The first bit of a compressed point is set, and of no text or bincode length.
-    let compressed = head.first().is_some_and(|byte| byte & 0x80 != 0) && size.is_multiple_of(192);
-    let hex = head.len() == 192 && head.iter().all(|c| c.is_ascii_hexdigit() || *c == b'x');
-    Ok(compressed || hex)
+/// Told by how it starts. It is read once, for it may be a pipe.
+fn proof_or_c1(path: &Path) -> Result<(Json, String), Failure> {
+    let mut file = fs_err::File::open(path).or_input()?;
+    let mut start = Vec::new();
+    file.by_ref().take(LONGEST_PROOF + 1).read_to_end(&mut start).or_input()?;
+    if is_proof(&start) { proof(&start, path) } else { c1(start.chain(file), path) }
 }
 
-fn proof(path: &Path) -> Result<(Json, String), Failure> {
-    let proof = read_proof(path)?;
+/// Whether a file that starts so has a proof's length and first bit, or is hex.
+fn is_proof(start: &[u8]) -> bool {
+    // The first bit of a compressed point is set, and of no text or bincode length.
+    let compressed = start.first().is_some_and(|byte| byte & 0x80 != 0);
+    let head = start.get(..PROOF_BYTES);
+    let hex = head.is_some_and(|head| head.iter().all(|c| c.is_ascii_hexdigit() || *c == b'x'));
+    compressed && start.len().is_multiple_of(PROOF_BYTES) || hex
+}
+
+fn proof(bytes: &[u8], path: &Path) -> Result<(Json, String), Failure> {
+    let proof = parse_proof(bytes, path)?;
     let partitions = proof.0.len();
     let json = json!({ "kind": "proof", "partitions": partitions, "bytes": proof.to_bytes().len() });
     Ok((
@@ -83,10 +89,9 @@ fn key(path: &Path, name: &str, insecure: bool) -> Result<(Json, String), Failur
     Ok((json, format!("a verifying key{of} for {} public inputs, ONE included", key.ic.len())))
 }
 
-fn c1(path: &Path) -> Result<(Json, String), Failure> {
+fn c1(input: impl Read, path: &Path) -> Result<(Json, String), Failure> {
     let mut layers = Layers::default();
-    let file = fs_err::File::open(path).or_input()?;
-    let c1 = c1::decode_noting(file, &mut layers).with_context(|| path.display().to_string()).or_input()?;
+    let c1 = c1::decode_noting(input, &mut layers).with_context(|| path.display().to_string()).or_input()?;
     let shape = c1::shape_of(&c1).or_input()?;
     let encoding: Vec<String> = layers.0.iter().map(ToString::to_string).collect();
     let challenges: usize = c1.partitions.iter().map(Vec::len).sum();

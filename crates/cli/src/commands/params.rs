@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::args::{ParamsCheck, ParamsList};
 use crate::failure::{Class, Classify as _, Failure};
+use crate::files::shown;
 use crate::params::{Chosen, folder, meter_watch};
 use crate::printer::Printer;
 use crate::progress::Meter;
@@ -38,7 +39,7 @@ pub(crate) fn list(printer: Printer, args: &ParamsList) -> Result<(), Failure> {
     if entries.is_empty() {
         text += "  no parameter files\n";
     }
-    printer.result(&json!({ "folder": folder.path, "files": json.collect::<Vec<_>>() }), &text)
+    printer.result(&json!({ "folder": shown(&folder.path), "files": json.collect::<Vec<_>>() }), &text)
 }
 
 /// A name with most of its long digest left out.
@@ -65,14 +66,13 @@ pub(crate) fn check(printer: Printer, args: &ParamsCheck) -> Result<(), Failure>
     let meter = Meter::bytes(printer, "checking");
     let mut watch = |p| meter_watch(&meter, p);
     let lengths = r1cs.query_lengths();
-    let report = machine::pool(args.threads)?
-        .install(|| cuzk_srs::check(&path, Some(&lengths), depth, true, &mut watch));
+    let pool = machine::pool(args.threads)?;
+    let report = interrupt::heeded(|| {
+        let report = pool.install(|| cuzk_srs::check(&path, Some(&lengths), depth, true, &mut watch));
+        report.map_err(|e| chosen.failure(shape, e))
+    });
     drop(meter);
-    if interrupt::interrupted() {
-        return Err(interrupt::failure());
-    }
-    let report = report.map_err(|e| chosen.failure(shape, e))?;
-    result(printer, &path.display().to_string(), &report, shape, args.deep, chosen.insecure)
+    result(printer, &shown(&path), &report?, shape, args.deep, chosen.insecure)
 }
 
 fn result(

@@ -14,20 +14,19 @@ use serde_json::json;
 use super::inspect::hex;
 use crate::args::ProvePorep;
 use crate::failure::{Classify as _, Failure};
+use crate::files::{self, shown};
 use crate::params::Chosen;
 use crate::printer::Printer;
 use crate::usage::Usage;
-use crate::{files, interrupt, machine, progress, sector};
+use crate::{interrupt, machine, progress, sector};
 
 /// How wide the text timeline is.
 const COLUMNS: usize = 100;
 
 pub(crate) fn porep(printer: Printer, args: &ProvePorep) -> Result<(), Failure> {
     let start = Instant::now();
-    for path in args.out.iter().chain(&args.trace) {
-        files::check_writable(path)?;
-    }
-    let sector = sector::read(printer, &args.c1, &args.sector)?;
+    files::check_writable(Some(&args.c1), args.out.iter().chain(&args.trace))?;
+    let sector = sector::read_provable(printer, &args.c1, &args.sector)?;
     let partitions = sector.c1.partitions.len();
     printer.note(&format!("{}: a {} sector, {partitions} partitions", args.c1.display(), sector.shape));
     let chosen = Chosen::porep(&args.params, sector.shape)?;
@@ -41,24 +40,28 @@ pub(crate) fn porep(printer: Printer, args: &ProvePorep) -> Result<(), Failure> 
     stages.expect(graph.stages().count());
 
     let options = Options::new().label(args.c1.display().to_string());
-    let run = engine.submit_with(&Arc::new(graph), sector.c1, options);
-    interrupt::cancels(&run.cancel_token());
-    let ended = run.wait();
-    drop(stages);
-    if let Some(path) = &args.trace {
-        files::write(path, timeline.trace().chrome().as_bytes())?;
-    }
-    let proof = ended.map_err(|e| machine::with_hint(&args.machine, e.into()))?;
+    let proof = interrupt::heeded(|| {
+        let run = engine.submit_with(&Arc::new(graph), sector.c1, options);
+        interrupt::cancels(&run.cancel_token());
+        let ended = run.wait();
+        drop(stages);
+        ended.map_err(|e| chosen.run_failure(&args.machine, e))
+    });
+    let traced = args.trace.as_deref().map(|path| files::write(path, timeline.trace().chrome().as_bytes()));
+    let proof = proof?;
     let bytes = proof.to_bytes();
     if let Some(path) = &args.out {
-        files::write(path, &bytes)?;
+        let kept = || format!("the proof, so that it is not lost: {}", hex(&bytes));
+        files::write(path, &bytes).map_err(|failure| failure.hint(kept()))?;
     }
+
+    traced.transpose()?;
 
     let (seconds, usage) = (start.elapsed().as_secs_f64(), Usage::now());
     let trace = timeline.trace();
     let json = json!({
         "proof": hex(&bytes),
-        "file": args.out,
+        "file": args.out.as_deref().map(shown),
         "partitions": partitions,
         "sector_size": sector.shape.sector_size(),
         "verified": true,

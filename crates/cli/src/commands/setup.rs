@@ -1,11 +1,12 @@
 //! `cuzk setup`: test parameters.
 
 use cuzk_pipeline_core::limits::format_bytes;
-use cuzk_srs::{ParameterSet, Setup, SrsError, Trapdoor};
+use cuzk_srs::{ParameterSet, Setup, Trapdoor};
 use serde_json::json;
 
 use crate::args::SetupPorep;
 use crate::failure::{Class, Classify as _, Failure};
+use crate::files::shown;
 use crate::params::{meter_watch, stem, test_folder};
 use crate::printer::Printer;
 use crate::progress::Meter;
@@ -34,16 +35,16 @@ pub(crate) fn porep(printer: Printer, args: &SetupPorep) -> Result<(), Failure> 
         replace: args.force,
     };
     let meter = Meter::bytes(printer, "making parameters");
-    let made =
-        machine::pool(args.threads)?.install(|| setup.run(&r1cs, &trapdoor, &mut |p| meter_watch(&meter, p)));
+    let pool = machine::pool(args.threads)?;
+    let made = interrupt::heeded(|| {
+        let made = pool.install(|| setup.run(&r1cs, &trapdoor, &mut |p| meter_watch(&meter, p)));
+        made.map_err(|error| Failure::new(Class::from(error.kind()), error))
+    });
     drop(meter);
-    let made = made.map_err(|error| match error {
-        SrsError::Cancelled => interrupt::failure(),
-        error => Failure::new(Class::from(error.kind()), error),
-    })?;
+    let made = made?;
     let usage = Usage::now();
     let json = json!({
-        "params": made.params, "vk": made.vk, "meta": made.meta, "bytes": made.bytes,
+        "params": shown(&made.params), "vk": shown(&made.vk), "meta": shown(&made.meta), "bytes": made.bytes,
         "sector_size": shape.sector_size(), "insecure": true, "seed": args.seed, "made": true,
         "cpu_seconds": usage.cpu.as_secs_f64(), "peak_rss_bytes": usage.peak_rss,
     });
@@ -60,6 +61,6 @@ pub(crate) fn porep(printer: Printer, args: &SetupPorep) -> Result<(), Failure> 
 fn kept(printer: Printer, path: &std::path::Path, sector_size: u64) -> Result<(), Failure> {
     cuzk_srs::check(path, None, cuzk_srs::Depth::Header, false, &mut cuzk_srs::unwatched)
         .map_err(|e| Failure::new(Class::Input, e).hint("make them again with --force"))?;
-    let json = json!({ "params": path, "sector_size": sector_size, "insecure": true, "made": false });
+    let json = json!({ "params": shown(path), "sector_size": sector_size, "insecure": true, "made": false });
     printer.result(&json, &format!("{} is there already; --force makes it again", path.display()))
 }

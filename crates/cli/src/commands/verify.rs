@@ -13,10 +13,10 @@ use crate::printer::Printer;
 use crate::{files, sector};
 
 /// The longest proof: 126 partitions of a non-interactive PoRep, as hex with room for blanks.
-const LONGEST: u64 = 1 << 20;
+pub(super) const LONGEST_PROOF: u64 = 1 << 20;
 
 pub(crate) fn porep(printer: Printer, args: &VerifyPorep) -> Result<(), Failure> {
-    let proof = read_proof(&args.proof)?;
+    let proof = parse_proof(&files::read(&args.proof, LONGEST_PROOF)?, &args.proof)?;
     let sector = sector::read(printer, &args.c1, &args.sector)?;
     let chosen = Chosen::porep(&args.params, sector.shape)?;
     chosen.announce(printer);
@@ -37,11 +37,10 @@ pub(crate) fn porep(printer: Printer, args: &VerifyPorep) -> Result<(), Failure>
     printer.result(&json, &format!("the proof is valid: {} partitions", proof.0.len()))
 }
 
-/// Reads a proof: bytes, or hex text with or without 0x.
-pub(crate) fn read_proof(path: &Path) -> Result<Proof, Failure> {
-    let bytes = files::read(path, LONGEST)?;
-    let bytes = from_hex(&bytes).unwrap_or(bytes);
-    let proof = Proof::from_bytes(&bytes);
+/// The proof that a file holds: bytes, or hex text with or without 0x.
+pub(super) fn parse_proof(bytes: &[u8], path: &Path) -> Result<Proof, Failure> {
+    let decoded = from_hex(bytes);
+    let proof = Proof::from_bytes(decoded.as_deref().unwrap_or(bytes));
     proof.map_err(|e| anyhow::Error::new(e).context(path.display().to_string())).or_input()
 }
 
