@@ -76,6 +76,7 @@ impl<W: Write> Points<'_, '_, W> {
 pub(super) struct Target {
     file: NamedTempFile,
     path: PathBuf,
+    replace: bool,
 }
 
 impl Target {
@@ -93,7 +94,7 @@ impl Target {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file =
             builder.prefix(PARTIAL_PREFIX).tempfile_in(folder).map_err(SrsError::io(folder, "write into"))?;
-        Ok(Self { file, path })
+        Ok(Self { file, path, replace })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -107,22 +108,28 @@ impl Target {
     pub(super) fn reserve(&self, bytes: u64) -> Result<(), SrsError> {
         match fallocate(self.file.as_file(), FallocateFlags::empty(), 0, bytes) {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-            Err(errno) => Err(SrsError::io(&self.path, "reserve space for")(errno.into())),
+            Err(errno) => Err(SrsError::io(&self.path, "reserve space on the disk")(errno.into())),
         }
     }
 
-    /// Brings files to the disk, then gives them their names, in order.
+    /// Brings files to the disk, then gives them their names, in order. Where another
+    /// process was first to take one, the rest is not named: a set has one maker.
     ///
     /// # Errors
-    /// [`SrsError::Io`].
+    /// [`SrsError::Exists`], unless that may be replaced; [`SrsError::Io`].
     pub(super) fn publish<const N: usize>(targets: [Self; N]) -> Result<[PathBuf; N], SrsError> {
         for target in &targets {
             target.file.as_file().sync_all().map_err(SrsError::io(&target.path, "write"))?;
         }
         let mut paths = std::array::from_fn(|_| PathBuf::new());
         for (target, path) in targets.into_iter().zip(&mut paths) {
-            *path = target.path;
-            target.file.persist(&*path).map_err(|error| SrsError::io(path, "name")(error.error))?;
+            path.clone_from(&target.path);
+            let Self { file, replace, .. } = target;
+            let named = if replace { file.persist(&*path) } else { file.persist_noclobber(&*path) };
+            named.map_err(|error| match error.error.kind() {
+                io::ErrorKind::AlreadyExists => SrsError::Exists { path: path.clone() },
+                _ => SrsError::io(path, "name")(error.error),
+            })?;
         }
         if let Some(folder) = paths.first().and_then(|path| path.parent()) {
             // The names, too; a file system that cannot has them soon enough.
@@ -138,5 +145,27 @@ impl Write for Target {
     }
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_makers_at_once_the_first_keeps_the_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |text: &[u8], replace| {
+            let mut target = Target::create(folder.path(), "vk", replace).unwrap();
+            target.write_all(text).unwrap();
+            target
+        };
+        let (first, second) = (make(b"first", false), make(b"second", false));
+        let [path] = Target::publish([first]).unwrap();
+        assert!(matches!(Target::publish([second]), Err(SrsError::Exists { .. })));
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        Target::publish([make(b"third", true)]).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"third");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }
