@@ -14,10 +14,14 @@ use crate::pool::Pool;
 use crate::rounds::{Rounds, task_terms};
 use crate::select::Selection;
 
-/// How many wide scalars are sorted into buckets at once: their bases, which are
-/// then read in random order, fit a level 3 cache and the translation caches.
-const fn batch_len<P>() -> usize {
-    (8 << 20) / size_of::<P>()
+/// How many wide scalars are sorted into buckets at once.
+///
+/// Their bases are then read in random order: 8 MiB of them fit a level 3 cache and the
+/// translation caches. But every batch also passes over all buckets, which with large
+/// windows costs more, unless a bucket gets four terms on the way.
+fn batch_len<P>(windows: &Windows) -> usize {
+    let points = |bytes: usize| bytes / size_of::<P>();
+    (4 * windows.buckets()).clamp(points(8 << 20), points(32 << 20))
 }
 
 /// The sum so far: bases with scalar 1 in partial sums, the others in buckets or waiting.
@@ -38,8 +42,8 @@ impl<P: Packed> Accumulator<P> {
     /// The most bytes of a multiplication with up to `wide` wide scalars, in chunks
     /// of `chunk` bases, on `threads`.
     pub(crate) fn bytes(wide: usize, chunk: usize, threads: usize) -> usize {
-        let batch = wide.min(batch_len::<P>());
         let windows = Windows::for_scalars(wide);
+        let batch = wide.min(batch_len::<P>(&windows));
         let waiting = batch * (size_of::<P>() + size_of::<Scalar>());
         let tasks = threads * Rounds::<P>::bytes(task_terms::<P>());
         let ones = Ones::<P>::bytes(chunk, threads);
@@ -48,9 +52,10 @@ impl<P: Packed> Accumulator<P> {
 
     /// Nothing yet, and windows that suit `wide` wide scalars.
     pub(crate) fn new(wide: usize) -> Self {
+        let windows = Windows::for_scalars(wide);
         Self {
-            windows: Windows::for_scalars(wide),
-            batch: wide.clamp(1, batch_len::<P>()),
+            windows,
+            batch: wide.clamp(1, batch_len::<P>(&windows)),
             buckets: None,
             points: Vec::new(),
             scalars: Vec::new(),

@@ -9,6 +9,7 @@
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod portable;
+mod words;
 
 use blst::{blst_fp, blst_fp2};
 pub(crate) use portable::PortablePoint;
@@ -148,6 +149,19 @@ pub trait Packed: Copy + Send + Sync + 'static {
     /// # Panics
     /// If the lengths differ, or a term is in no table.
     fn add_pairs(tables: Tables<'_, Self>, pairs: &[[Term; 2]], sums: &mut [Self], work: &mut Self::Work);
+}
+
+/// Fetches `value` into a cache, where this CPU is told so easily.
+#[inline(always)]
+fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..size_of::<T>().div_ceil(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, about memory that a reference covers.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast::<i8>().add(64 * line)) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
 }
 
 /// The point of `term`, negated if it says so.

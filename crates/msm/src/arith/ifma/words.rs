@@ -1,19 +1,7 @@
 //! Single elements: 52-bit limbs and 64-bit words, and the constants made of them.
 
 use super::fp::{Limbs, MASK};
-
-/// A number below 2^384, least significant word first.
-pub(super) type Words = [u64; 6];
-
-/// `p`
-pub(super) const MODULUS: Words = [
-    0xb9fe_ffff_ffff_aaab,
-    0x1eab_fffe_b153_ffff,
-    0x6730_d2a0_f6b0_f624,
-    0x6477_4b84_f385_12bf,
-    0x4b1b_a7b6_434b_acd7,
-    0x1a01_11ea_397f_e69a,
-];
+pub(super) use crate::arith::words::{MODULUS, Words};
 
 /// Words as limbs.
 pub(super) const fn split(words: &Words) -> Limbs {
