@@ -151,19 +151,6 @@ pub trait Packed: Copy + Send + Sync + 'static {
     fn add_pairs(tables: Tables<'_, Self>, pairs: &[[Term; 2]], sums: &mut [Self], work: &mut Self::Work);
 }
 
-/// Fetches `value` into a cache, where this CPU is told so easily.
-#[inline(always)]
-fn prefetch<T>(value: &T) {
-    #[cfg(target_arch = "x86_64")]
-    for line in 0..size_of::<T>().div_ceil(64) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, about memory that a reference covers.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast::<i8>().add(64 * line)) }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
-}
-
 /// The point of `term`, negated if it says so.
 pub(crate) fn resolve<P: Packed>(tables: Tables<'_, P>, term: Term) -> P {
     let point = term.point(tables);

@@ -91,7 +91,8 @@ pub(super) fn difference(a: &Words, b: &Words) -> Words {
     add(&sub(a, b).0, hidden(&MODULUS))
 }
 
-/// `±a ∓ b + 2p`, for `a` and `b` below `p`, where `minus` tells which is negative: from 1 to `4p`.
+/// `(±a) - (±b) + 2p`, for `a` and `b` below `p`, where `minus` tells which of both are
+/// negated: from 1 to `4p`.
 #[inline(always)]
 pub(super) fn signed_difference(a: &Words, b: &Words, minus: [bool; 2]) -> Words {
     // -a = !a + 1 modulo 2^384. The lowest word of 2p is far from both ends.
@@ -129,7 +130,7 @@ pub(super) fn reduced_difference_of_three(a: &Words, b: &Words, c: &Words) -> Wo
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use blst::{blst_fp, blst_fp_add, blst_fp_cneg, blst_fp_mul, blst_fp_sub};
     use rand_chacha::ChaCha20Rng;
     use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -139,7 +140,7 @@ mod tests {
     const SEED: u64 = 0xb15_381;
 
     /// Elements at both ends, at the ends of words, and some others.
-    fn elements() -> Vec<Words> {
+    pub(in crate::arith) fn elements() -> Vec<Words> {
         let mut rng = ChaCha20Rng::seed_from_u64(SEED);
         let mut random = || {
             let mut words = [0; 6].map(|_: u64| rng.next_u64());
@@ -159,7 +160,8 @@ mod tests {
     }
 
     /// Which of two operands are negated.
-    const SIGNS: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
+    pub(in crate::arith) const SIGNS: [[bool; 2]; 4] =
+        [[false, false], [false, true], [true, false], [true, true]];
 
     fn by_blst(
         f: unsafe extern "C" fn(*mut blst_fp, *const blst_fp, *const blst_fp),

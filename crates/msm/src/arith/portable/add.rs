@@ -10,10 +10,10 @@
 use std::array::from_fn;
 
 use super::{BlstField, PortablePoint};
-use crate::arith::{Packed, Tables, Term, prefetch, resolve};
+use crate::arith::{Packed, Tables, Term, resolve};
 
 /// Additions that share an inversion. An inversion takes as long as about ten of them.
-pub(super) const BATCH: usize = 1024;
+const BATCH: usize = 1024;
 /// How many products of denominators grow side by side, so that a multiplication
 /// need not wait for the one before.
 const CHAINS: usize = 2;
@@ -169,6 +169,19 @@ fn finish<F: BlstField>(
             }
         }
     }
+}
+
+/// Fetches `value` into a cache, where this CPU is told so easily.
+#[inline(always)]
+fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..size_of::<T>().div_ceil(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, about memory that a reference covers.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast::<i8>().add(64 * line)) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
 }
 
 /// Looks at the sum of `a` and `b`, and if that is exceptional gives it a

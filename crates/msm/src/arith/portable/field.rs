@@ -12,8 +12,13 @@ use crate::arith::words::{
 /// The arithmetic of blst's base field or of its quadratic extension.
 ///
 /// Results are written where they stay: an element that blst's assembly has just
-/// stored by words and that is then moved by vectors costs a stalled load. A *factor*
-/// may be unreduced: it is for one multiplication with an element. All else is reduced.
+/// stored by words and that is then moved by vectors costs a stalled load.
+///
+/// A *factor* is good only to be multiplied with an element: it, or each of its
+/// coefficients, is up to `4p` instead of below `p`. All else is reduced. blst's
+/// multiplication in Fp2 is Karatsuba's: of `f0 + f1`, which fits six words, it takes
+/// `p` off once, so that its three products are below `7 p^2 < 2^384 p`, and their
+/// differences, into which it folds `2^384 p` when they are negative, too.
 pub trait BlstField: Copy + PartialEq + Send + Sync + 'static {
     /// 0
     const ZERO: Self;
@@ -25,11 +30,11 @@ pub trait BlstField: Copy + PartialEq + Send + Sync + 'static {
     fn set_sum(&mut self, a: &Self, b: &Self);
     /// The factor `self = a - b`.
     fn set_difference(&mut self, a: &Self, b: &Self);
-    /// The factor `self = ±a ∓ b`, where `minus` tells which is negative.
+    /// The factor `self = (±a) - (±b)`, where `minus` tells which of both are negated.
     fn set_signed_difference(&mut self, a: &Self, b: &Self, minus: [bool; 2]);
     /// `self = self - b - c`
     fn subtract_two(&mut self, b: &Self, c: &Self);
-    /// `self = self ∓ b`
+    /// `self = self - (±b)`, where `minus` tells whether `b` is negated.
     fn subtract_signed(&mut self, b: &Self, minus: bool);
     /// `self = a b`, of which `b` is a factor.
     fn set_product(&mut self, a: &Self, b: &Self);
@@ -129,18 +134,16 @@ impl BlstField for blst_fp2 {
     fn low(&self) -> u64 {
         self.fp[0].l[0]
     }
-    // The coefficients of a factor are at most p: blst adds them up as if they were reduced.
     #[inline(always)]
     fn set_difference(&mut self, a: &Self, b: &Self) {
         for i in 0..2 {
-            self.fp[i].l = reduced_difference(&a.fp[i].l, &b.fp[i].l);
+            self.fp[i].set_difference(&a.fp[i], &b.fp[i]);
         }
     }
     #[inline(always)]
     fn set_signed_difference(&mut self, a: &Self, b: &Self, minus: [bool; 2]) {
         for i in 0..2 {
-            let (a, b) = (signed(minus[0], &a.fp[i].l), signed(minus[1], &b.fp[i].l));
-            self.fp[i].l = reduced_difference(&a, &b);
+            self.fp[i].set_signed_difference(&a.fp[i], &b.fp[i], minus);
         }
     }
     #[inline(always)]
@@ -160,34 +163,63 @@ impl BlstField for blst_fp2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arith::words::MODULUS;
+    use crate::arith::words::tests::{SIGNS, elements};
 
-    /// `-0` is `p` in a factor.
+    fn negated(minus: bool, a: &blst_fp2) -> blst_fp2 {
+        let mut out = blst_fp2::ZERO;
+        out.set_signed(minus, a);
+        out
+    }
+
+    /// Coefficients that lead to the ends of the ranges of factors meet one another.
     #[test]
-    fn blst_multiplies_by_coefficients_that_are_p() {
-        let (zero, one, p) = (blst_fp::ZERO, blst_fp::ONE, blst_fp { l: MODULUS });
-        let mut minus_one = zero;
-        minus_one.set_signed(true, &one);
-        for a in [[one, zero], [zero, one], [minus_one, one], [one, minus_one], [minus_one, minus_one]] {
-            for other in [zero, one, minus_one] {
-                for (factor, reduced) in
-                    [([p, other], [zero, other]), ([other, p], [other, zero]), ([p, p], [zero, zero])]
-                {
-                    let [mut product, mut want] = [blst_fp2::ZERO; 2];
-                    product.set_product(&blst_fp2 { fp: a }, &blst_fp2 { fp: factor });
-                    want.set_product(&blst_fp2 { fp: a }, &blst_fp2 { fp: reduced });
-                    assert_eq!(product, want, "{a:x?} {factor:x?}");
+    fn blst_multiplies_by_unreduced_factors() {
+        let ends: Vec<blst_fp> = elements().into_iter().step_by(3).map(|l| blst_fp { l }).collect();
+        let all = ends.iter().flat_map(|a| ends.iter().map(|b| blst_fp2 { fp: [*a, *b] }));
+        let all: Vec<blst_fp2> = all.collect();
+        let largest = negated(true, &blst_fp2 { fp: [blst_fp { l: [1, 0, 0, 0, 0, 0] }; 2] });
+        for (i, a) in all.iter().enumerate() {
+            // Strides without common factors.
+            for b in all.iter().skip(i % 7).step_by(7) {
+                let check = |factor: &blst_fp2, reduced: &blst_fp2| {
+                    for other in [a, b, &largest] {
+                        let [mut product, mut want] = [blst_fp2::ZERO; 2];
+                        product.set_product(other, factor);
+                        want.set_product(other, reduced);
+                        assert_eq!(product, want, "{other:x?} {factor:x?}");
+                    }
+                };
+                let [mut factor, mut reduced] = [blst_fp2::ZERO; 2];
+                factor.set_difference(a, b);
+                reduced.set_sum(a, &negated(true, b));
+                check(&factor, &reduced);
+                for minus in SIGNS {
+                    factor.set_signed_difference(a, b, minus);
+                    reduced.set_sum(&negated(minus[0], a), &negated(!minus[1], b));
+                    check(&factor, &reduced);
                 }
             }
         }
-        let [mut y, mut x] = [blst_fp2::ZERO; 2];
-        y.set_signed_difference(&blst_fp2::ZERO, &blst_fp2::ZERO, [true, false]);
-        assert_eq!(y.fp, [p; 2]);
-        x.set_signed_difference(&blst_fp2::ONE, &blst_fp2::ONE, [false, true]);
-        assert_eq!(x.fp[0].l, {
-            let mut two = zero;
-            two.set_sum(&one, &one);
-            two.l
-        });
+    }
+
+    #[test]
+    fn sums_equal_those_of_blst() {
+        let all = elements();
+        for (i, a) in all.iter().enumerate() {
+            let b = &all[(7 * i + 1) % all.len()];
+            let [x, y] = [[a, b], [b, a]].map(|fp| blst_fp2 { fp: fp.map(|l| blst_fp { l: *l }) });
+            for minus in [false, true] {
+                let (mut got, mut want) = (x, blst_fp2::ZERO);
+                got.subtract_signed(&y, minus);
+                want.set_sum(&x, &negated(!minus, &y));
+                assert_eq!(got, want);
+                let sum = want;
+                got.subtract_two(&x, &y);
+                want.set_sum(&sum, &negated(true, &x));
+                let sum = want;
+                want.set_sum(&sum, &negated(true, &y));
+                assert_eq!(got, want);
+            }
+        }
     }
 }
