@@ -31,7 +31,7 @@ pub(crate) use {PortableG1 as IfmaG1, PortableG2 as IfmaG2};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Arithmetic {
-    /// blst's assembly, one addition at a time, on any CPU.
+    /// blst's multiplications, one at a time, on any CPU.
     Portable,
     /// Eight additions at a time, on a CPU with AVX-512 IFMA.
     Avx512Ifma,
