@@ -16,7 +16,7 @@ pub(crate) fn sector_shape(text: &str) -> Result<SectorShape, String> {
 /// A memory budget: so many bytes, or what the machine allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// What cgroups, NUMA policy and free memory allow, minus a margin.
+    /// What cgroups, cpusets and free memory allow, minus a margin.
     Auto,
     /// So many bytes.
     Bytes(u64),
