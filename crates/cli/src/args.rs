@@ -11,7 +11,7 @@ use crate::units::{Memory, Miner, sector_shape};
 
 /// Prove Filecoin's Groth16 statements.
 #[derive(Debug, Parser)]
-#[command(name = "cuzk", version, about, propagate_version = true, max_term_width = 100)]
+#[command(name = "cuzk", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "\
 A first proof, without a sector and without Filecoin's 44 GiB of parameters:
   cuzk fixture porep --sector-size 2KiB --out c1.json
@@ -44,7 +44,7 @@ pub(crate) struct Global {
     /// Log more: -v for stages, -vv for all (RUST_LOG overrides it)
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Show no progress
+    /// Show no progress and no notes
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 }
@@ -73,13 +73,24 @@ pub(crate) enum Command {
     /// Show the graph of a proof: its stages, what they cost, what they wait for
     Graph(GraphArgs),
     /// Show the NUMA nodes, cores and memory that cuzk would use
+    #[command(after_help = "\
+Examples:
+  cuzk topology
+  taskset -c 0-3 cuzk topology --json")]
     Topology,
     /// Print a completion script for a shell
+    #[command(after_help = "\
+Examples:
+  cuzk completions bash > ~/.local/share/bash-completion/completions/cuzk
+  source <(cuzk completions bash)")]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Write man pages into a folder
+    #[command(after_help = "\
+Examples:
+  cuzk man man1 && man -l man1/cuzk.1")]
     Man {
         /// The folder, made if it is missing
         out: PathBuf,
@@ -93,6 +104,14 @@ pub(crate) enum Prove {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk prove porep --c1 c1.json --out proof.bin
+  cuzk prove porep --c1 c1.json --test-params --out proof.bin --timeline
+  cuzk prove porep --c1 c1.json --memory 14GiB --threads 8 --out proof.bin --trace trace.json
+
+With FIL_PROOFS_VERIFY_PRODUCTION_PARAMS=1 the digest of the parameters is compared with the \
+published one before they are used.")]
 pub(crate) struct ProvePorep {
     /// The C1 output: JSON of filecoin-proofs or of its API, the wrapper that
     /// lotus-bench and Curio write, bincode of either; gz or zst of any
@@ -108,10 +127,10 @@ pub(crate) struct ProvePorep {
     #[command(flatten)]
     pub(crate) machine: Machine,
     /// Write a timeline in Chrome's trace format: open it in ui.perfetto.dev
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) trace: Option<PathBuf>,
     /// Print the timeline as text once the proof is made
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) timeline: bool,
     /// Take r and s from this seed instead of the operating system. INSECURE: two
     /// proofs with one seed give the witness away. For comparing provers
@@ -163,6 +182,10 @@ pub(crate) enum Verify {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk verify porep --c1 c1.json --proof proof.bin
+  cuzk verify porep --c1 c1.json --proof proof.bin --test-params --json")]
 pub(crate) struct VerifyPorep {
     /// The C1 output that the proof is of
     #[arg(long, value_name = "FILE")]
@@ -177,8 +200,13 @@ pub(crate) struct VerifyPorep {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk inspect c1.json
+  cuzk inspect proof.bin --json")]
 pub(crate) struct Inspect {
-    /// The file
+    /// The file. Parameters and keys are told by their names, `.params` and `.vk`; a C1
+    /// and a proof by what is in them
     pub(crate) file: PathBuf,
 }
 
@@ -189,8 +217,13 @@ pub(crate) enum Fixture {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk fixture porep --sector-size 2KiB --out c1.json
+  cuzk fixture porep --sector-size 8MiB --seed 7 --format json --out c1.json")]
 pub(crate) struct FixturePorep {
-    /// The sector's size
+    /// The sector's size: 2KiB, 8MiB, 512MiB, 32GiB or 64GiB; and for tests 4KiB,
+    /// 16KiB, 32KiB, 16MiB or 1GiB
     #[arg(long, value_name = "SIZE", value_parser = sector_shape)]
     pub(crate) sector_size: SectorShape,
     /// The seed: the same gives the same file
@@ -232,8 +265,14 @@ pub(crate) enum Setup {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk setup porep --sector-size 2KiB
+  cuzk setup porep --sector-size 2KiB --seed 1 --out params
+  cuzk prove porep --c1 c1.json --params params --test-params --out proof.bin")]
 pub(crate) struct SetupPorep {
-    /// The sector's size
+    /// The sector's size: 2KiB, 8MiB, 512MiB, 32GiB or 64GiB; and for tests 4KiB,
+    /// 16KiB, 32KiB, 16MiB or 1GiB
     #[arg(long, value_name = "SIZE", value_parser = sector_shape)]
     pub(crate) sector_size: SectorShape,
     /// Make them from this seed [default: from the operating system]
@@ -263,12 +302,20 @@ pub(crate) enum Params {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk params list
+  cuzk params list --test-params")]
 pub(crate) struct ParamsList {
     #[command(flatten)]
     pub(crate) params: ParamsDir,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk params check --sector-size 32GiB
+  cuzk params check --sector-size 2KiB --test-params --deep")]
 pub(crate) struct ParamsCheck {
     /// The sector size whose PoRep parameters are checked
     #[arg(long, value_name = "SIZE", value_parser = sector_shape)]
@@ -284,6 +331,10 @@ pub(crate) struct ParamsCheck {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk bench --c1 c1.json --test-params
+  cuzk bench --c1 c1.json --test-params --count 10 --concurrency 2 --memory 4GiB --json")]
 pub(crate) struct Bench {
     /// The C1 output
     #[arg(long, value_name = "FILE")]
@@ -303,8 +354,13 @@ pub(crate) struct Bench {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk graph
+  cuzk graph --sector-size 32GiB
+  cuzk graph --dot | dot -Tsvg > graph.svg")]
 pub(crate) struct GraphArgs {
-    /// The sector's size
+    /// The sector's size, as in `cuzk fixture porep --help`
     #[arg(long, value_name = "SIZE", default_value = "2KiB", value_parser = sector_shape)]
     pub(crate) sector_size: SectorShape,
     /// Print Graphviz text instead of a table: pipe it to `dot -Tsvg`
