@@ -48,7 +48,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Temporary files are private; results have the mode that any new file has.
+/// Temporary files are private; results can be read by anybody.
 fn make_readable(file: &tempfile::NamedTempFile) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))

@@ -68,12 +68,17 @@ impl Observer for All {
     }
 }
 
+/// The least `--memory` that leaves an engine so much on `threads`.
+pub(crate) fn least_memory(floor: Footprint, threads: usize) -> String {
+    format!("{}MiB", (floor.host + own_bytes(threads)).div_ceil(1 << 20))
+}
+
 /// Adds what the user can do to a run's failure.
 pub(crate) fn with_hint(machine: &Machine, failure: Failure) -> Failure {
     match failure.error.downcast_ref() {
         Some(RunError::OverBudget { floor, .. }) => {
-            let mib = (floor.host + own_bytes(threads(machine.threads))).div_ceil(1 << 20);
-            failure.hint(format!("give it more: --memory {mib}MiB"))
+            let least = least_memory(*floor, threads(machine.threads));
+            failure.hint(format!("give it more: --memory {least}"))
         }
         _ => failure,
     }

@@ -25,11 +25,13 @@ mod sector;
 mod units;
 mod usage;
 
+use std::io::IsTerminal as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::args::{Cli, Command, Fixture, Global, Params, Prove, Setup, Verify};
 use crate::failure::{Class, Failure};
@@ -67,7 +69,8 @@ fn usage(error: &clap::Error) -> ExitCode {
     let json = std::env::args_os().any(|argument| argument == "--json");
     if json {
         let text = error.render().to_string();
-        let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned();
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        let text = text.split("\n\nFor more information").next().unwrap_or(text).trim_end().to_owned();
         Printer::new(json, false).failure(&Failure::new(Class::Input, anyhow::Error::msg(text)));
     } else {
         let _ = error.print();
@@ -93,7 +96,7 @@ fn run(printer: Printer, command: Command) -> Result<(), Failure> {
     }
 }
 
-/// Logs to stderr: warnings, or more with `-v`; `RUST_LOG` overrides both.
+/// Logs to stderr: warnings, or with `-v` each stage at its end too; `RUST_LOG` overrides both.
 fn log(global: &Global) {
     let default = match global.verbose {
         0 => "warn",
@@ -101,5 +104,10 @@ fn log(global: &Global) {
         _ => "debug",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_span_events(FmtSpan::CLOSE)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
 }

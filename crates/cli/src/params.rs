@@ -49,7 +49,7 @@ impl Chosen {
     pub(crate) fn announce(&self, printer: Printer) {
         printer.note(&format!("parameters: {}", self.folder));
         if self.insecure {
-            printer.note(
+            printer.warn(
                 "warning: INSECURE test parameters: no chain accepts this proof, and anybody may forge one",
             );
         }

@@ -38,6 +38,11 @@ impl fmt::Display for Memory {
     }
 }
 
+/// `1 partition`, `10 partitions`.
+pub(crate) fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A miner's actor id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Miner(pub(crate) u64);

@@ -67,6 +67,11 @@ fn from_nothing_to_a_verified_proof() {
     assert!(time < Duration::from_secs(2), "{time:?}");
     assert!(names(&folder.join("p")).is_empty());
     json(folder, "setup porep --sector-size 2KiB --seed 7 --out p");
+    // They stay, unless other ones are asked for.
+    assert_eq!(json(folder, "setup porep --sector-size 2KiB --seed 7 --out p")["made"], false);
+    assert_eq!(json(folder, "setup porep --sector-size 2KiB --out p")["seed"], 7);
+    let (code, error) = failure(folder, "setup porep --sector-size 2KiB --seed 8 --out p");
+    assert!(code == Some(2) && error.contains("from seed 7, not from seed 8"), "{error}");
 
     // A budget below the floor is refused with both numbers, and the hint is enough for
     // two proofs at once, by what the kernel saw resident.

@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use cuzk_pipeline_core::Cancelled;
+use cuzk_pipeline_core::{Cancelled, ErrorKind};
 
 /// A transform that cannot be done, or was stopped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,4 +28,14 @@ pub enum NttError {
     /// The run was cancelled; the scalars are left in no defined state.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+}
+
+impl NttError {
+    /// Who must act on it: whoever transforms chose the lengths and the shift.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::LogLen { .. } | Self::Length { .. } | Self::ZeroShift => ErrorKind::Bug,
+            Self::Cancelled(_) => ErrorKind::Resource,
+        }
+    }
 }

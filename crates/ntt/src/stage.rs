@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use cuzk_pipeline_core::{Cost, Cx, Footprint, Stage};
+use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Stage};
 use cuzk_values::{Coeffs, Evals, Poly, Scalar};
 
 use crate::quotient::divide;
@@ -45,6 +45,10 @@ impl Stage for Quotient {
         let poly = Footprint::host((size_of::<Scalar>() * self.domain.len()) as u64);
         let scratch = Footprint::host(self.domain.scratch_bytes(self.threads) as u64);
         Cost::free().scratch(poly + scratch).output(poly).in_place(poly)
+    }
+
+    fn kind(&self, error: &NttError) -> ErrorKind {
+        error.kind()
     }
 
     fn run(&self, cx: &Cx<'_>, (a, b): Self::In) -> Result<Poly<Coeffs>, NttError> {

@@ -79,6 +79,14 @@ fn a_graph_above_the_budget_is_refused_with_both_numbers() {
 }
 
 #[test]
+fn without_a_budget_there_is_what_the_machine_has_left() {
+    let engine = Engine::builder().topology(&Topology::fake(&[1])).build().unwrap();
+    assert!(engine.submit(&one("big", 1 << 20, |_, b| Ok(b)), Blob(0, None)).wait().is_ok());
+    let exbibyte = one("bigger", 1 << 60, |_, b| Ok(b));
+    assert!(matches!(engine.submit(&exbibyte, Blob(0, None)).wait(), Err(RunError::OverBudget { .. })));
+}
+
+#[test]
 fn the_input_counts_while_it_lives() {
     let graph = one("half", 6, |_, _| Ok(Blob(6, None)));
     let end = engine().submit(&graph, Blob(5, None)).wait();

@@ -9,7 +9,8 @@ use serde_json::{Value as Json, json};
 use crate::args::GraphArgs;
 use crate::failure::{Classify as _, Failure};
 use crate::printer::Printer;
-use crate::sector;
+use crate::units::counted;
+use crate::{machine, sector};
 
 pub(crate) fn run(printer: Printer, args: &GraphArgs) -> Result<(), Failure> {
     let circuit = sector::circuit(args.sector_size)?;
@@ -59,8 +60,11 @@ fn as_text(graph: &Graph<C1, Proof>) -> String {
             makers.join(" "),
         );
     }
+    let threads = machine::threads(None);
     text + &format!(
-        "floor: {}, and the C1: the least budget that finishes a proof\n",
-        format_bytes(graph.floor().host)
+        "floor: {}, and the C1: `cuzk prove` takes it from --memory {} up on {}\n",
+        format_bytes(graph.floor().host),
+        machine::least_memory(graph.floor(), threads),
+        counted(threads, "thread"),
     )
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use cuzk_pipeline_core::limits::format_bytes;
-use cuzk_srs::{Depth, FileKind, Published};
+use cuzk_srs::{Depth, FileKind, Meta, Published};
 use cuzk_synth::c1::{self, Layers};
 use cuzk_values::PROOF_BYTES;
 use serde_json::{Value as Json, json};
@@ -14,6 +14,7 @@ use super::verify::{LONGEST_PROOF, parse_proof};
 use crate::args::Inspect;
 use crate::failure::{Classify as _, Failure};
 use crate::printer::Printer;
+use crate::units::counted;
 
 pub(crate) fn run(printer: Printer, args: &Inspect) -> Result<(), Failure> {
     let (json, text) = describe(&args.file)?;
@@ -25,6 +26,7 @@ fn describe(path: &Path) -> Result<(Json, String), Failure> {
     match FileKind::of(&name) {
         Some((FileKind::Params, insecure)) => params(path, &name, insecure),
         Some((FileKind::VerifyingKey, insecure)) => key(path, &name, insecure),
+        Some((FileKind::Meta, _)) => meta(path),
         _ => proof_or_c1(path),
     }
 }
@@ -52,7 +54,10 @@ fn proof(bytes: &[u8], path: &Path) -> Result<(Json, String), Failure> {
     let json = json!({ "kind": "proof", "partitions": partitions, "bytes": proof.to_bytes().len() });
     Ok((
         json,
-        format!("a Groth16 proof of {partitions} partitions; its points are well formed (not verified)"),
+        format!(
+            "a Groth16 proof of {}; its points are well formed (not verified)",
+            counted(partitions, "partition")
+        ),
     ))
 }
 
@@ -86,12 +91,37 @@ fn key(path: &Path, name: &str, insecure: bool) -> Result<(Json, String), Failur
         "kind": "verifying-key", "title": title, "insecure": insecure, "inputs": key.ic.len(),
     });
     let of = title.map(|t| format!(" of {t}")).unwrap_or_default();
-    Ok((json, format!("a verifying key{of} for {} public inputs, ONE included", key.ic.len())))
+    let what = if insecure { "an INSECURE test verifying key" } else { "a verifying key" };
+    Ok((json, format!("{what}{of} for {} public inputs, ONE included", key.ic.len())))
+}
+
+fn meta(path: &Path) -> Result<(Json, String), Failure> {
+    let Meta { sector_size, insecure } = Meta::read(path).or_input()?;
+    let json = json!({
+        "kind": "meta", "sector_size": sector_size, "insecure": insecure.is_some(),
+        "seed": insecure.as_ref().and_then(|made| made.seed),
+        "made_by": insecure.as_ref().map(|made| &made.made_by),
+    });
+    let sectors = format_bytes(sector_size);
+    let text = match insecure {
+        None => format!("says that parameters are for {sectors} sectors"),
+        Some(made) => {
+            let seed = made.seed.map_or("the operating system".into(), |seed| format!("seed {seed}"));
+            format!(
+                "says that parameters are for {sectors} sectors: INSECURE ones from {seed}, by {}",
+                made.made_by
+            )
+        }
+    };
+    Ok((json, text))
 }
 
 fn c1(input: impl Read, path: &Path) -> Result<(Json, String), Failure> {
     let mut layers = Layers::default();
-    let c1 = c1::decode_noting(input, &mut layers).with_context(|| path.display().to_string()).or_input()?;
+    let decoded = c1::decode_noting(input, &mut layers).with_context(|| path.display().to_string());
+    let c1 = decoded.or_input().map_err(|failure| {
+        failure.hint("a C1 and a proof are told by what they hold; parameter files and keys by their names")
+    })?;
     let shape = c1::shape_of(&c1).or_input()?;
     let encoding: Vec<String> = layers.0.iter().map(ToString::to_string).collect();
     let challenges: usize = c1.partitions.iter().map(Vec::len).sum();
@@ -112,10 +142,10 @@ fn c1(input: impl Read, path: &Path) -> Result<(Json, String), Failure> {
     });
     let number = c1.sector_number.map(|n| format!(" number {n}")).unwrap_or_default();
     let text = format!(
-        "the C1 of a {shape} sector{number}, as {}\n  {} partitions, {challenges} challenges, {} layers; shapes and commitments agree\n  \
+        "the C1 of a {shape} sector{number}, as {}\n  {}, {challenges} challenges, {} layers; shapes and commitments agree\n  \
          replica_id {}\n  comm_d     {}\n  comm_r     {}\n  ticket     {}\n  seed       {}",
         encoding.join(" in "),
-        c1.partitions.len(),
+        counted(c1.partitions.len(), "partition"),
         c1.layers(),
         hex(&c1.replica_id),
         hex(&c1.comm_d),

@@ -1,7 +1,7 @@
 //! `cuzk params list` and `cuzk params check`
 
 use cuzk_pipeline_core::limits::format_bytes;
-use cuzk_srs::{Depth, Report};
+use cuzk_srs::{Depth, FOLDER_VARIABLE, Report};
 use cuzk_synth::SectorShape;
 use serde_json::json;
 
@@ -15,7 +15,9 @@ use crate::{interrupt, machine, sector};
 
 pub(crate) fn list(printer: Printer, args: &ParamsList) -> Result<(), Failure> {
     let folder = folder(&args.params)?;
-    let entries = cuzk_srs::list(&folder.path).or_resource()?;
+    let entries = cuzk_srs::list(&folder.path).or_resource().map_err(|failure| {
+        failure.hint(format!("name the folder, with --params or {FOLDER_VARIABLE}, or ask for --test-params"))
+    })?;
     let json = entries.iter().map(|e| {
         json!({
             "name": e.name,

@@ -17,6 +17,7 @@ use crate::failure::{Classify as _, Failure};
 use crate::files::{self, shown};
 use crate::params::Chosen;
 use crate::printer::Printer;
+use crate::units::counted;
 use crate::usage::Usage;
 use crate::{interrupt, machine, progress, sector};
 
@@ -28,7 +29,12 @@ pub(crate) fn porep(printer: Printer, args: &ProvePorep) -> Result<(), Failure> 
     files::check_writable(Some(&args.c1), args.out.iter().chain(&args.trace))?;
     let sector = sector::read_provable(printer, &args.c1, &args.sector)?;
     let partitions = sector.c1.partitions.len();
-    printer.note(&format!("{}: a {} sector, {partitions} partitions", args.c1.display(), sector.shape));
+    printer.note(&format!(
+        "{}: a {} sector, {}",
+        args.c1.display(),
+        sector.shape,
+        counted(partitions, "partition")
+    ));
     let chosen = Chosen::porep(&args.params, sector.shape)?;
     chosen.announce(printer);
     let timeline = Arc::new(Timeline::new());

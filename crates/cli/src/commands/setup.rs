@@ -1,7 +1,10 @@
 //! `cuzk setup`: test parameters.
 
+use std::path::Path;
+
+use anyhow::anyhow;
 use cuzk_pipeline_core::limits::format_bytes;
-use cuzk_srs::{ParameterSet, Setup, Trapdoor};
+use cuzk_srs::{Depth, Meta, ParameterSet, Setup, Trapdoor};
 use serde_json::json;
 
 use crate::args::SetupPorep;
@@ -20,9 +23,10 @@ pub(crate) fn porep(printer: Printer, args: &SetupPorep) -> Result<(), Failure> 
     let folder = test_folder(args.out.clone())?.path;
     printer.warn("warning: these parameters are INSECURE: whoever makes them can forge proofs");
     let names = if args.official_names { ParameterSet::official } else { ParameterSet::insecure_test };
-    let path = folder.join(names(&stem).or_bug()?.params());
+    let names = names(&stem).or_bug()?;
+    let path = folder.join(names.params());
     if path.exists() && !args.force {
-        return kept(printer, &path, shape.sector_size());
+        return kept(printer, &path, &folder.join(names.meta()), args);
     }
     printer.note("recording the circuit");
     let r1cs = circuit.record().or_bug()?.r1cs;
@@ -57,10 +61,22 @@ pub(crate) fn porep(printer: Printer, args: &SetupPorep) -> Result<(), Failure> 
     printer.result(&json, &text)
 }
 
-/// Parameters that are there already stay.
-fn kept(printer: Printer, path: &std::path::Path, sector_size: u64) -> Result<(), Failure> {
-    cuzk_srs::check(path, None, cuzk_srs::Depth::Header, false, &mut cuzk_srs::unwatched)
-        .map_err(|e| Failure::new(Class::Input, e).hint("make them again with --force"))?;
-    let json = json!({ "params": shown(path), "sector_size": sector_size, "insecure": true, "made": false });
+/// Parameters that are there already stay, unless another seed is asked for than theirs.
+fn kept(printer: Printer, path: &Path, meta: &Path, args: &SetupPorep) -> Result<(), Failure> {
+    let refused =
+        |error: anyhow::Error| Failure::new(Class::Input, error).hint("make them again with --force");
+    cuzk_srs::check(path, None, Depth::Header, false, &mut cuzk_srs::unwatched)
+        .map_err(|e| refused(e.into()))?;
+    let theirs = Meta::read(meta).map_err(|e| refused(e.into()))?.insecure.and_then(|made| made.seed);
+    if let Some(seed) = args.seed
+        && theirs != args.seed
+    {
+        let theirs = theirs.map_or("the operating system".into(), |theirs| format!("seed {theirs}"));
+        return Err(refused(anyhow!("{} is there, and from {theirs}, not from seed {seed}", path.display())));
+    }
+    let sector_size = args.sector_size.sector_size();
+    let json = json!({
+        "params": shown(path), "sector_size": sector_size, "insecure": true, "seed": theirs, "made": false,
+    });
     printer.result(&json, &format!("{} is there already; --force makes it again", path.display()))
 }

@@ -10,6 +10,7 @@ use crate::args::VerifyPorep;
 use crate::failure::{Class, Classify as _, Failure};
 use crate::params::Chosen;
 use crate::printer::Printer;
+use crate::units::counted;
 use crate::{files, sector};
 
 /// The longest proof: 126 partitions of a non-interactive PoRep, as hex with room for blanks.
@@ -34,7 +35,7 @@ pub(crate) fn porep(printer: Printer, args: &VerifyPorep) -> Result<(), Failure>
         "sector_size": sector.shape.sector_size(),
         "insecure_parameters": chosen.insecure,
     });
-    printer.result(&json, &format!("the proof is valid: {} partitions", proof.0.len()))
+    printer.result(&json, &format!("the proof is valid: {}", counted(proof.0.len(), "partition")))
 }
 
 /// The proof that a file holds: bytes, or hex text with or without 0x.

@@ -18,6 +18,7 @@ use super::schedule::Scheduler;
 use super::sweep;
 use super::watch::Watch;
 use super::work::{Lane, Pools};
+use crate::limits::MemoryLimits;
 use crate::{EngineError, Footprint, Node, Observer, Place, Topology, pin_current_thread};
 
 /// Describes an [`Engine`].
@@ -26,7 +27,7 @@ use crate::{EngineError, Footprint, Node, Observer, Place, Topology, pin_current
 /// topology, with two lanes each, or one where a node has one thread: one
 /// stage's serial end overlaps the next.
 pub struct EngineBuilder {
-    budget: Footprint,
+    budget: Option<Footprint>,
     topology: Option<Topology>,
     lanes: BTreeMap<u16, usize>,
     devices: Vec<Device>,
@@ -41,7 +42,7 @@ pub struct EngineBuilder {
 impl Default for EngineBuilder {
     fn default() -> Self {
         Self {
-            budget: Footprint::ZERO,
+            budget: None,
             topology: None,
             lanes: BTreeMap::new(),
             devices: Vec::new(),
@@ -57,10 +58,11 @@ impl Default for EngineBuilder {
 
 impl EngineBuilder {
     /// The bytes that runs and resident values may hold together. The device
-    /// part is the budget of each device that [`place`](Self::place) adds.
+    /// part is the budget of each device that [`place`](Self::place) adds. Without it,
+    /// the host memory that [`MemoryLimits`] finds, and none of any device.
     #[must_use]
     pub fn budget(mut self, budget: Footprint) -> Self {
-        self.budget = budget;
+        self.budget = Some(budget);
         self
     }
 
@@ -147,7 +149,7 @@ impl EngineBuilder {
                 .collect(),
             reserved: usize::from(self.reserved != Some(0)),
         });
-        let Footprint { host, pinned, .. } = self.budget;
+        let Footprint { host, pinned, .. } = self.total();
         let budget = Sums::new(host, pinned, devices.iter().map(|device| device.bytes));
         let pools = nodes.iter().map(|node| self.pools(node, &topology)).collect::<Result<Vec<_>, _>>()?;
 
@@ -229,9 +231,17 @@ impl EngineBuilder {
         Ok(nodes)
     }
 
+    /// The budget, or what there is.
+    fn total(&self) -> Footprint {
+        self.budget.unwrap_or_else(|| {
+            let host = MemoryLimits::detect().budget();
+            Footprint::host(host.unwrap_or_default())
+        })
+    }
+
     fn all_devices(&self) -> Result<Vec<Device>, EngineError> {
         let plain = self.plain_devices.iter();
-        let plain = plain.map(|(id, lanes)| Device::new(*id, self.budget.device).lanes(*lanes));
+        let plain = plain.map(|(id, lanes)| Device::new(*id, self.total().device).lanes(*lanes));
         let mut devices: Vec<_> = self.devices.iter().cloned().chain(plain).collect();
         devices.sort_by_key(|device| device.id);
         if let Some(pair) = devices.windows(2).find(|pair| pair[0].id == pair[1].id) {

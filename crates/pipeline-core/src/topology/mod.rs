@@ -195,4 +195,5 @@ impl Node {
 /// The guide's examples, which are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../../docs/placement.md")]
+#[doc = include_str!("../../../../docs/adding-a-stage.md")]
 struct Guide;
