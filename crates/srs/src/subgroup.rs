@@ -66,6 +66,7 @@ fn subsets_stay<P: Point>(points: &[P]) -> bool {
 #[cfg(test)]
 mod tests {
     use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
+    use ff::Field;
     use group::prime::PrimeCurveAffine;
 
     use super::*;
@@ -85,9 +86,10 @@ mod tests {
 
     /// The point (0, 2), of order 3: the smallest there is, which hides most easily.
     fn of_order_three() -> G1Affine {
-        let mut bytes = [0; 48];
-        bytes[0] = 0x80;
-        G1Affine::from_compressed_unchecked(&bytes).unwrap()
+        let x = G1Affine::generator().x();
+        let one = x * x.invert().unwrap();
+        // blst refuses to decode it.
+        G1Affine::from_raw_unchecked(x + -x, one + one, false)
     }
 
     #[test]
