@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
+/// When a command on one thread is in the middle of its work.
+const MIDDLE: Duration = Duration::from_secs(4);
 
 /// `cuzk` with the words of `line`, in `folder`.
 fn cuzk(folder: &Path, line: &str) -> Command {
@@ -44,8 +46,9 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Interrupts a command, and says how long it went on and how it ended.
+/// Interrupts a command in the middle, and says how long it went on and how it ended.
 fn interrupt(mut child: Child) -> (Duration, Option<i32>) {
+    sleep(MIDDLE);
     let pid = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let start = Instant::now();
@@ -60,8 +63,7 @@ fn from_nothing_to_a_verified_proof() {
     json(folder, "fixture porep --sector-size 2KiB --seed 7 --out c1.json");
 
     // Interrupted, a setup leaves nothing that looks like parameters.
-    let child = cuzk(folder, "setup porep --sector-size 2KiB --out p --quiet").spawn().unwrap();
-    sleep(Duration::from_secs(4));
+    let child = cuzk(folder, "setup porep --sector-size 2KiB --out p --threads 1 --quiet").spawn().unwrap();
     let (time, code) = interrupt(child);
     assert_eq!(code, Some(130));
     assert!(time < Duration::from_secs(2), "{time:?}");
@@ -89,8 +91,7 @@ fn from_nothing_to_a_verified_proof() {
 
     // Interrupted in the middle, a proof leaves no file.
     let before = names(folder);
-    let child = cuzk(folder, &format!("{prove} --quiet")).spawn().unwrap();
-    sleep(Duration::from_secs(4));
+    let child = cuzk(folder, &format!("{prove} --threads 1 --quiet")).spawn().unwrap();
     let (time, code) = interrupt(child);
     assert_eq!(code, Some(130));
     assert!(time < Duration::from_secs(2), "{time:?}");
