@@ -1,12 +1,11 @@
 //! The stages that load what proofs share: a circuit's constraints, its parameters.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Stage, Value as _};
-use cuzk_srs::{ParameterFile, Query};
+use cuzk_srs::{Load, ParameterFile, Query};
 use cuzk_values::{QueryLengths, R1cs, Srs, VerifyingKey};
 
 use crate::Groth16Error;
@@ -95,14 +94,8 @@ impl Stage for LoadSrs {
         Cost::free().output(self.parameters.footprint())
     }
     fn run(&self, cx: &Cx<'_>, (): ()) -> Result<Srs, Groth16Error> {
-        let mut watch = |_| match cx.checkpoint() {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        };
         match &self.parameters {
-            Parameters::File(file, Residence::Memory) => {
-                Ok(cx.install(|| file.resident(&Query::ALL, &mut watch))?)
-            }
+            Parameters::File(file, Residence::Memory) => Ok(Load::new(file.clone(), Query::ALL).run(cx, ())?),
             Parameters::File(file, Residence::File) => Ok(file.srs()),
             Parameters::Given(srs) => Ok(Srs::clone(srs)),
             Parameters::Absent => Err(Groth16Error::NoParameters),
