@@ -195,7 +195,7 @@ impl TreeShape {
 }
 
 impl MerkleProof {
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.siblings)
     }
 }

@@ -5,8 +5,10 @@ mod bits;
 mod c1;
 mod compact;
 mod poly;
+mod post;
 mod proof;
 mod r1cs;
+mod snap;
 mod srs;
 mod witness;
 
@@ -19,7 +21,9 @@ pub use c1::{
 };
 pub use compact::{CompactScalars, CompactScalarsBuilder};
 pub use poly::{Basis, Coeffs, CosetEvals, Evals, Host, Memory, Poly, PolyError};
+pub use post::{Post, PostKind, PostSector, PostVersion};
 pub use proof::{PROOF_BYTES, PartitionProof, Proof, ProofError};
 pub use r1cs::{Coefficients, Matrix, MatrixBuilder, R1cs, R1csError, Repeat, Row, Rows};
+pub use snap::{Snap, SnapChallenge, SnapPartition};
 pub use srs::{Densities, QueryLengths, Srs, VerifyingKey};
 pub use witness::Witness;
