@@ -93,10 +93,15 @@ impl<'a> Walk<'a> {
         self.ranks.last().copied().unwrap_or(0)
     }
 
-    /// How many variables with a base are neither 0 nor 1.
+    /// How many wide variables have a base.
     pub(crate) fn count_wide(&self) -> usize {
-        let has_base = |at: &&u32| self.density.is_none_or(|bits| bits.get(**at as usize));
-        self.aux.wide_at().par_iter().with_min_len(4096).filter(has_base).count()
+        let Some(density) = self.density else { return self.aux.wide().len() };
+        let in_block = |block: usize| {
+            let variables = 64 * BLOCK * block..64 * BLOCK * (block + 1);
+            self.aux.wide_at().iter_in(variables).filter(|at| density.get(*at)).count()
+        };
+        let blocks = self.ranks.len() - 1;
+        (0..blocks).into_par_iter().with_min_len(16).map(in_block).sum()
     }
 
     /// The words of a block.
@@ -118,7 +123,8 @@ impl<'a> Walk<'a> {
         let mut selection = Selection::default();
         let words = self.words(block);
         let (wide_at, wide) = (self.aux.wide_at(), self.aux.wide());
-        let mut next = wide_at.partition_point(|at| (*at as usize) < 64 * words.start);
+        let next = wide_at.rank(64 * words.start);
+        let mut wide = wide_at.iter_from(next).zip(&wide[next..]).peekable();
         let mut rank = (self.ranks[block] - first) as u32;
         for word in words {
             let density = self.density(word);
@@ -133,13 +139,11 @@ impl<'a> Walk<'a> {
                 });
                 ones ^= bit;
             }
-            while wide_at.get(next).is_some_and(|at| *at as usize / 64 == word) {
-                let bit = 1 << (wide_at[next] % 64);
+            while let Some((at, scalar)) = wide.next_if(|(at, _)| *at as usize / 64 == word) {
+                let bit = 1 << (at % 64);
                 if density & bit != 0 {
-                    selection.wide_at.push(base_of(bit));
-                    selection.wide.push(wide[next]);
+                    selection.push(base_of(bit), *scalar);
                 }
-                next += 1;
             }
             rank += density.count_ones();
         }

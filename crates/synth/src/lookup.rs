@@ -52,7 +52,7 @@ impl<'a> Lookup<'a> {
 
         let is_wide = |input: &&Scalar| **input != Scalar::ONE && **input != Scalar::ZERO;
         let at = (0..).zip(&witness.inputs).filter(|(_, input)| is_wide(input)).map(|(at, _)| at);
-        let aux_at = witness.aux.wide_at().iter().map(|at| r1cs.inputs + *at as usize);
+        let aux_at = witness.aux.wide_at().iter().map(|at| r1cs.inputs + at as usize);
         for column in at.chain(aux_at) {
             blocks[column / 64].wide |= 1 << (column % 64);
         }

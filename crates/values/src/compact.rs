@@ -3,21 +3,39 @@
 use cuzk_pipeline_core::{Footprint, Value};
 use ff::Field;
 
-use crate::{Bits, Scalar};
+use crate::{Bits, Places, Scalar};
 
 /// A row of scalars: a bit for each that says whether it is 1, and the
-/// positions and values of those that are neither 0 nor 1.
+/// positions and values of the *wide* ones, those that may be any other.
+///
+/// Which scalars are wide is the circuit's to say: a variable of full width that
+/// happens to be 0 or 1 is wide all the same, so that all witnesses of a circuit
+/// have the same positions, and those of a circuit that repeats, repeat
+/// ([`Places`]).
 ///
 /// 98.7 % of a 32 GiB PoRep partition's 130 million variables are 0 or 1, so
-/// that its witness weighs 74 MiB here and 4.2 GB as 32-byte scalars.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// that its witness weighs 67 MiB here and 4.2 GB as 32-byte scalars.
+#[derive(Debug, Clone, Default)]
 pub struct CompactScalars {
     ones: Bits,
-    wide_at: Vec<u32>,
+    wide_at: Places,
     wide: Vec<Scalar>,
 }
 
 impl CompactScalars {
+    /// A row of as many scalars as `ones` has bits.
+    ///
+    /// # Panics
+    /// Unless there is one value for each wide position, all positions are
+    /// positions of bits, and those bits are zero.
+    pub fn new(ones: Bits, wide_at: Places, wide: Vec<Scalar>) -> Self {
+        assert_eq!(wide_at.len(), wide.len(), "a value for each wide position");
+        let fits = wide_at.is_empty() || (wide_at.get(wide_at.len() - 1) as usize) < ones.len();
+        assert!(fits, "wide positions within {} scalars", ones.len());
+        debug_assert!(wide_at.iter().all(|at| !ones.get(at as usize)), "the bits of wide scalars are zero");
+        Self { ones, wide_at, wide }
+    }
+
     /// How many scalars.
     pub fn len(&self) -> usize {
         self.ones.len()
@@ -33,14 +51,19 @@ impl CompactScalars {
         &self.ones
     }
 
-    /// The positions of the scalars that are neither 0 nor 1, ascending.
-    pub fn wide_at(&self) -> &[u32] {
+    /// The positions of the wide scalars.
+    pub fn wide_at(&self) -> &Places {
         &self.wide_at
     }
 
     /// Their values, in Montgomery form as all [`Scalar`]s.
     pub fn wide(&self) -> &[Scalar] {
         &self.wide
+    }
+
+    /// How many scalars are certainly neither wide nor 0: the bits that are one.
+    pub fn count_ones(&self) -> usize {
+        self.ones.count_ones()
     }
 
     /// Scalar `i`, by binary search among the wide ones.
@@ -52,9 +75,10 @@ impl CompactScalars {
         if self.ones.get(i) {
             return Scalar::ONE;
         }
-        match self.wide_at.binary_search(&(i as u32)) {
-            Ok(k) => self.wide[k],
-            Err(_) => Scalar::ZERO,
+        let rank = self.wide_at.rank(i);
+        match self.wide_at.iter_from(rank).next() {
+            Some(at) if at as usize == i => self.wide[rank],
+            _ => Scalar::ZERO,
         }
     }
 
@@ -62,7 +86,7 @@ impl CompactScalars {
     pub fn iter(&self) -> impl Iterator<Item = Scalar> + '_ {
         let mut wide = self.wide_at.iter().zip(&self.wide).peekable();
         (0..self.len()).map(move |i| {
-            if let Some((_, value)) = wide.next_if(|(at, _)| **at as usize == i) {
+            if let Some((_, value)) = wide.next_if(|(at, _)| *at as usize == i) {
                 *value
             } else if self.ones.get(i) {
                 Scalar::ONE
@@ -81,12 +105,9 @@ impl CompactScalars {
         for (k, scalar) in out.iter_mut().enumerate() {
             *scalar = if self.ones.get(first + k) { Scalar::ONE } else { Scalar::ZERO };
         }
-        let from = self.wide_at.partition_point(|at| (*at as usize) < first);
-        for (at, value) in self.wide_at[from..].iter().zip(&self.wide[from..]) {
-            match out.get_mut(*at as usize - first) {
-                Some(scalar) => *scalar = *value,
-                None => break,
-            }
+        let places = self.wide_at.iter_in(first..first + out.len());
+        for (at, value) in places.zip(&self.wide[self.wide_at.rank(first)..]) {
+            out[at - first] = *value;
         }
     }
 }
@@ -99,10 +120,23 @@ impl FromIterator<Scalar> for CompactScalars {
     }
 }
 
+/// Rows of the same scalars are equal, whichever of them are wide.
+impl PartialEq for CompactScalars {
+    fn eq(&self, other: &Self) -> bool {
+        if self.wide_at == other.wide_at {
+            self.ones == other.ones && self.wide == other.wide
+        } else {
+            self.len() == other.len() && self.iter().eq(other.iter())
+        }
+    }
+}
+
+impl Eq for CompactScalars {}
+
 impl Value for CompactScalars {
     fn footprint(&self) -> Footprint {
-        let wide = 4 * self.wide_at.capacity() + 32 * self.wide.capacity();
-        self.ones.footprint() + Footprint::host(wide as u64)
+        let wide = Footprint::host(32 * self.wide.capacity() as u64);
+        self.ones.footprint() + self.wide_at.footprint() + wide
     }
 }
 
@@ -115,12 +149,12 @@ impl CompactScalarsBuilder {
     pub fn with_capacity(len: usize, wide: usize) -> Self {
         Self(CompactScalars {
             ones: Bits::with_capacity(len),
-            wide_at: Vec::with_capacity(wide),
+            wide_at: Places::with_capacity(wide),
             wide: Vec::with_capacity(wide),
         })
     }
 
-    /// Appends a scalar.
+    /// Appends a scalar, as a wide one if it is neither 0 nor 1.
     ///
     /// # Panics
     /// At 2^32 scalars; no circuit over this field's 2^32 domain has as many.
@@ -141,9 +175,9 @@ impl CompactScalarsBuilder {
     pub fn append(&mut self, other: &CompactScalars, from: usize) {
         let row = &mut self.0;
         u32::try_from(row.len() + other.len() - from).expect("fewer than 2^32 variables");
-        let first = other.wide_at.partition_point(|at| (*at as usize) < from);
-        let moved = |at: &u32| (row.ones.len() + *at as usize - from) as u32;
-        row.wide_at.extend(other.wide_at[first..].iter().map(moved));
+        let first = other.wide_at.rank(from);
+        let moved = |at: u32| (row.ones.len() + at as usize - from) as u32;
+        other.wide_at.iter_from(first).for_each(|at| row.wide_at.push(moved(at)));
         row.wide.extend_from_slice(&other.wide[first..]);
         row.ones.append(&other.ones, from);
     }

@@ -4,6 +4,7 @@ mod bases;
 mod bits;
 mod c1;
 mod compact;
+mod places;
 mod poly;
 mod post;
 mod proof;
@@ -20,6 +21,7 @@ pub use c1::{
     PoRepVariant, TreeShape,
 };
 pub use compact::{CompactScalars, CompactScalarsBuilder};
+pub use places::{Places, PlacesIter};
 pub use poly::{Basis, Coeffs, CosetEvals, Evals, Host, Memory, Poly, PolyError};
 pub use post::{Post, PostKind, PostSector, PostVersion};
 pub use proof::{PROOF_BYTES, PartitionProof, Proof, ProofError};
