@@ -12,6 +12,7 @@ mod record;
 mod shape;
 mod stage;
 mod witness;
+mod writer;
 mod zeroed;
 
 pub use circuit::PorepCircuit;

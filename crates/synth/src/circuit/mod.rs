@@ -9,8 +9,9 @@ use cuzk_values::{C1, Scalar, Witness};
 use ff::Field;
 
 use crate::c1::upstream::with_tree;
+use crate::writer::{self, Blocks, assemble};
 use crate::{Recording, SectorShape, SynthError, WitnessSize};
-use upstream::{ParameterId, Pieces, Record};
+use upstream::{ParameterId, Record};
 
 /// The circuit that proves one partition of a PoRep, for sectors of one size.
 ///
@@ -57,18 +58,17 @@ impl PorepCircuit {
 
     /// The size of the circuit's witnesses, known without recording.
     pub fn witness_size(&self) -> WitnessSize {
-        size::header().plus(size::challenge(self.shape).times(self.shape.challenges))
+        self.blocks().size()
     }
 
-    /// What [`witness`](Self::witness) holds besides the witness: the pieces of
-    /// which it is put together, and what upstream takes.
+    /// What [`witness`](Self::witness) holds besides the witness: the places of a
+    /// challenge's full-width variables.
     pub fn witness_scratch(&self) -> Footprint {
-        let piece = self.header_and_challenge().footprint() + size::upstream_scratch(self.shape);
-        Footprint::host(piece.host * self.shape.challenges as u64)
+        Footprint::host(8 * size::challenge(self.shape).wide as u64)
     }
 
     /// The witness of a partition of `c1`, whose public inputs are
-    /// [`public_inputs`](Self::public_inputs). Challenges are synthesised in
+    /// [`public_inputs`](Self::public_inputs). Challenges are written in
     /// parallel, on the caller's pool.
     ///
     /// That the constraints are satisfied is not checked: see [`check`](crate::check).
@@ -80,20 +80,13 @@ impl PorepCircuit {
     /// [`SynthError::Synthesis`] and [`SynthError::Upstream`] where upstream refuses.
     pub fn witness(&self, cx: &Cx<'_>, c1: &C1, partition: usize) -> Result<Witness, SynthError> {
         let statement = self.public_inputs(c1, partition)?;
-        let shape = self.shape;
-        let (header, with_challenge) = (size::header(), self.header_and_challenge());
-        let (header, challenges) =
-            with_tree(shape, Pieces { cx, shape, c1, partition, header, with_challenge })?;
-
-        let size = self.witness_size();
-        let (mut inputs, mut aux) = (Vec::with_capacity(size.inputs), size.builder());
-        inputs.extend_from_slice(&header.inputs);
-        aux.append(&header.aux, 0);
-        for challenge in challenges {
-            inputs.extend_from_slice(&challenge.inputs[header.inputs.len()..]);
-            aux.append(&challenge.aux, header.aux.len());
-        }
-        let witness = Witness { inputs, aux: aux.build() };
+        let proofs = &c1.partitions[partition];
+        let witness = assemble(
+            cx,
+            self.blocks(),
+            |part| writer::porep::header(part, c1),
+            |i, part| writer::porep::challenge(part, &c1.replica_id, &proofs[i]),
+        )?;
 
         let different = witness.inputs.iter().zip(&statement).position(|(circuit, stated)| circuit != stated);
         match different {
@@ -135,7 +128,7 @@ impl PorepCircuit {
         Ok(inputs)
     }
 
-    fn header_and_challenge(&self) -> WitnessSize {
-        size::header().plus(size::challenge(self.shape))
+    fn blocks(&self) -> Blocks {
+        Blocks { header: size::header(), block: size::challenge(self.shape), count: self.shape.challenges }
     }
 }

@@ -18,11 +18,11 @@ impl WitnessSize {
         Self { inputs, aux: 0, wide: 0 }
     }
 
-    pub(super) const fn plus(self, other: Self) -> Self {
+    pub(crate) const fn plus(self, other: Self) -> Self {
         Self { inputs: self.inputs + other.inputs, aux: self.aux + other.aux, wide: self.wide + other.wide }
     }
 
-    pub(super) const fn times(self, times: usize) -> Self {
+    pub(crate) const fn times(self, times: usize) -> Self {
         Self { inputs: self.inputs * times, aux: self.aux * times, wide: self.wide * times }
     }
 }

@@ -1,0 +1,111 @@
+//! Parts of a witness, written side by side.
+
+use std::ops::Range;
+
+use cuzk_pipeline_core::Cx;
+use cuzk_values::{Bits, CompactScalars, Places, Scalar, Witness};
+use ff::Field;
+use rayon::prelude::*;
+
+use super::Part;
+use super::part::Written;
+use crate::zeroed::zeroed_scalars;
+use crate::{SynthError, WitnessSize};
+
+/// What a witness is made of: a header, and blocks of one size.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Blocks {
+    /// The header, ONE among its inputs.
+    pub(crate) header: WitnessSize,
+    /// Each block.
+    pub(crate) block: WitnessSize,
+    /// How many blocks.
+    pub(crate) count: usize,
+}
+
+impl Blocks {
+    /// The whole witness.
+    pub(crate) const fn size(self) -> WitnessSize {
+        self.header.plus(self.block.times(self.count))
+    }
+}
+
+/// Writes a witness: the header, and each block, in parallel on the caller's pool.
+///
+/// # Errors
+/// [`SynthError::Memory`], [`SynthError::Cancelled`].
+pub(crate) fn assemble(
+    cx: &Cx<'_>,
+    blocks: Blocks,
+    header: impl FnOnce(&mut Part<'_>),
+    block: impl Fn(usize, &mut Part<'_>) + Sync,
+) -> Result<Witness, SynthError> {
+    let size = blocks.size();
+    let mut inputs = vec![Scalar::ZERO; size.inputs];
+    let mut wide = zeroed_scalars(size.wide)?;
+    let mut words = vec![0; size.aux.div_ceil(64)];
+
+    let mut rest = Rest { bit: 0, inputs: &mut inputs, wide: &mut wide, words: &mut words };
+    let mut part = rest.part(blocks.header, true);
+    header(&mut part);
+    let first = part.finish();
+    let parts: Vec<_> = (0..blocks.count).map(|i| rest.part(blocks.block, i == 0)).collect();
+    let write = |(i, mut part)| {
+        cx.checkpoint()?;
+        block(i, &mut part);
+        Ok(part.finish())
+    };
+    let written: Vec<Written> =
+        parts.into_par_iter().enumerate().map(write).collect::<Result<_, SynthError>>()?;
+
+    let Blocks { header, block, count } = blocks;
+    for (i, part) in written.iter().enumerate() {
+        let bit = header.aux + i * block.aux;
+        if !bit.is_multiple_of(64) {
+            words[bit / 64] |= part.head;
+        }
+    }
+    let run = written.into_iter().next().and_then(|part| part.places);
+    let places = Places::repeating(
+        first.places.unwrap_or_default(),
+        run.unwrap_or_default(),
+        header.aux as u32,
+        block.aux as u32,
+        count as u32,
+    );
+    let ones = Bits::from_words(words, size.aux).expect("as many words as bits");
+    Ok(Witness { inputs, aux: CompactScalars::new(ones, places, wide) })
+}
+
+/// What no part has taken.
+struct Rest<'a> {
+    bit: usize,
+    inputs: &'a mut [Scalar],
+    wide: &'a mut [Scalar],
+    words: &'a mut [u64],
+}
+
+impl<'a> Rest<'a> {
+    fn part(&mut self, size: WitnessSize, note_places: bool) -> Part<'a> {
+        let bits = self.bit..self.bit + size.aux;
+        self.bit = bits.end;
+        Part::new(
+            bits.start,
+            take(&mut self.inputs, size.inputs),
+            take(&mut self.wide, size.wide),
+            take(&mut self.words, words_from(&bits)),
+            note_places,
+        )
+    }
+}
+
+/// How many words start in a range of bits.
+fn words_from(bits: &Range<usize>) -> usize {
+    bits.end.div_ceil(64) - bits.start.div_ceil(64)
+}
+
+fn take<'a, T>(from: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    let (here, rest) = std::mem::take(from).split_at_mut(count);
+    *from = rest;
+    here
+}

@@ -1,0 +1,177 @@
+//! Bits of a scalar, packing, insertion, paths of Merkle trees.
+
+use cuzk_values::{MerkleProof, Node, Scalar};
+
+use super::Part;
+use super::poseidon::Poseidon;
+use super::word::Word;
+
+/// The scalar that a node is.
+///
+/// # Panics
+/// If it is none: that all nodes are scalars is checked before a witness is written.
+pub(super) fn scalar(node: &Node) -> Scalar {
+    Option::from(Scalar::from_bytes_le(node)).expect("nodes of a checked proof are scalars")
+}
+
+/// The words of a node in a message: all bits are variables but the uppermost,
+/// which a scalar has not.
+pub(super) fn node_words(node: &Node) -> [Word; 8] {
+    let mut words = [Word::default(); 8];
+    for (word, bytes) in words.iter_mut().zip(node.as_chunks::<4>().0) {
+        *word = Word::variable(u32::from_be_bytes(*bytes));
+    }
+    words[7].constant = 0x80;
+    words
+}
+
+impl Part<'_> {
+    /// `AllocatedNum::to_bits_le`: the 255 bits of a scalar.
+    pub(super) fn scalar_bits(&mut self, node: &Node) {
+        for (i, bytes) in node.as_chunks::<8>().0.iter().enumerate() {
+            self.bits(u64::from_le_bytes(*bytes), if i < 3 { 64 } else { 63 });
+        }
+    }
+
+    /// `multipack::pack_bits` of a hash: its lower 254 bits as a scalar.
+    pub(super) fn pack_hash(&mut self, hash: [Word; 8]) -> Node {
+        let mut node = [0; 32];
+        for (bytes, word) in node.as_chunks_mut::<4>().0.iter_mut().zip(hash) {
+            *bytes = word.value.to_be_bytes();
+        }
+        node[31] &= 0x3f;
+        self.wide(scalar(&node));
+        node
+    }
+
+    /// Two scalars' bits and their SHA-256, a node of `TreeD`
+    /// (filecoin-hashers 14.1.0, `Sha256Function::hash_multi_leaf_circuit`).
+    pub(super) fn hash_data_nodes(&mut self, left: &Node, right: &Node) -> Node {
+        self.scalar_bits(left);
+        self.scalar_bits(right);
+        let mut message = [Word::default(); 16];
+        message[..8].copy_from_slice(&node_words(left));
+        message[8..].copy_from_slice(&node_words(right));
+        let hash = self.sha256(&message);
+        self.pack_hash(hash)
+    }
+
+    /// `insertion::pick`: the one or the other.
+    pub(super) fn pick(&mut self, condition: bool, then: Scalar, otherwise: Scalar) -> Scalar {
+        self.wide(if condition { then } else { otherwise })
+    }
+
+    /// A node among its siblings, at `index` (storage-proofs-core 19.1.0,
+    /// `gadgets/insertion.rs`): as many children as siblings and one, 2 or 8.
+    ///
+    /// Each child is picked by the bits of the index, the lowest first; those of
+    /// the lower and of the upper half share their last pick's alternatives.
+    pub(super) fn insert(&mut self, node: Scalar, index: usize, siblings: &[Scalar]) -> Children {
+        let bit = |i: u32| (index >> i) & 1 == 1;
+        match *siblings {
+            [other] => {
+                let left = self.pick(bit(0), other, node);
+                let right = self.pick(bit(0), node, other);
+                Children::new(&[left, right])
+            }
+            [b, c, d, e, f, g, h] => {
+                let (b0, b1, b2) = (bit(0), bit(1), bit(2));
+                let (neither, both) = (!b0 && !b1, b0 && b1);
+                self.bit(neither);
+                self.bit(both);
+
+                let low = self.pick(neither, node, b);
+                let p0 = self.pick(b2, b, low);
+                let low = self.pick(b0, node, b);
+                let low = self.pick(b1, c, low);
+                let p1 = self.pick(b2, c, low);
+                let low = self.pick(b0, d, node);
+                let low = self.pick(b1, low, c);
+                let p2 = self.pick(b2, d, low);
+                let low = self.pick(both, node, d);
+                let p3 = self.pick(b2, e, low);
+
+                let high = self.pick(neither, node, f);
+                let p4 = self.pick(b2, high, e);
+                let high = self.pick(b0, node, f);
+                let high = self.pick(b1, g, high);
+                let p5 = self.pick(b2, high, f);
+                let high = self.pick(b0, h, node);
+                let high = self.pick(b1, high, g);
+                let p6 = self.pick(b2, high, g);
+                let high = self.pick(both, node, h);
+                let p7 = self.pick(b2, high, h);
+                Children::new(&[p0, p1, p2, p3, p4, p5, p6, p7])
+            }
+            _ => unreachable!("trees have arity 2 and 8; {} siblings", siblings.len()),
+        }
+    }
+
+    /// A way to the root of a tree of Poseidon's (`gadgets/por.rs`, `PoRCircuit`):
+    /// index, siblings and hash of each level; the leaf's index is a public input.
+    pub(super) fn path(&mut self, path: &MerkleProof, leaf: Scalar) -> Scalar {
+        let root = path.levels().fold(leaf, |node, level| {
+            self.bits(level.index as u64, level.siblings.len().count_ones());
+            let siblings = self.siblings(level.siblings);
+            let children = self.insert(node, level.index, siblings.as_slice());
+            self.poseidon(Poseidon::of_arity(children.as_slice().len()), children.as_slice())
+        });
+        self.input(Scalar::from(u64::from(path.node)));
+        root
+    }
+
+    /// As [`path`](Self::path), to the root of `TreeD`.
+    pub(super) fn data_path(&mut self, path: &MerkleProof) -> Node {
+        let root = path.levels().fold(path.leaf, |node, level| {
+            self.bits(level.index as u64, 1);
+            self.siblings(level.siblings);
+            self.insert_data_node(&node, level.index, &level.siblings[0])
+        });
+        self.input(Scalar::from(u64::from(path.node)));
+        root
+    }
+
+    /// The parent of two nodes of `TreeD`, of which one stands at `index`.
+    pub(super) fn insert_data_node(&mut self, node: &Node, index: usize, sibling: &Node) -> Node {
+        self.insert(scalar(node), index, &[scalar(sibling)]);
+        let (left, right) = if index == 0 { (node, sibling) } else { (sibling, node) };
+        self.hash_data_nodes(left, right)
+    }
+
+    /// A level's siblings, as variables.
+    pub(super) fn siblings(&mut self, siblings: &[Node]) -> Children {
+        let children = Children::of_nodes(siblings);
+        self.next_wide(siblings.len()).copy_from_slice(children.as_slice());
+        children
+    }
+
+    /// Poseidon's variables; the hash.
+    pub(super) fn poseidon(&mut self, poseidon: &Poseidon, preimage: &[Scalar]) -> Scalar {
+        poseidon.hash(preimage, self.next_wide(poseidon.variables()))
+    }
+}
+
+/// At most as many scalars as a column has labels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Children {
+    scalars: [Scalar; 11],
+    len: usize,
+}
+
+impl Children {
+    pub(super) fn new(children: &[Scalar]) -> Self {
+        let mut scalars = [Scalar::default(); 11];
+        scalars[..children.len()].copy_from_slice(children);
+        Self { scalars, len: children.len() }
+    }
+
+    pub(super) fn of_nodes(nodes: &[Node]) -> Self {
+        let mut scalars = [Scalar::default(); 11];
+        scalars.iter_mut().zip(nodes).for_each(|(scalar_, node)| *scalar_ = scalar(node));
+        Self { scalars, len: nodes.len() }
+    }
+
+    pub(super) fn as_slice(&self) -> &[Scalar] {
+        &self.scalars[..self.len]
+    }
+}

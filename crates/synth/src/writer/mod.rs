@@ -1,0 +1,27 @@
+//! Native writers: the variables of Filecoin's circuits, straight from a proof.
+//!
+//! A circuit says in which order its gadgets allocate variables, and what the
+//! value of each is. Synthesising it to learn the values builds all linear
+//! combinations on the way, for 54 seconds of a core where a PoRep's partition
+//! of 32 GiB is concerned. Here each gadget is a function that computes its
+//! values and hands them out in the same order:
+//!
+//! - [`part`]: where values go, a bit or a scalar at a time;
+//! - [`sha256`]: SHA-256 over words of which some bits are constants ([`word`]);
+//! - [`poseidon`]: Poseidon, as neptune's circuit for it;
+//! - [`gadgets`]: bits of a scalar, packing, insertion, paths of Merkle trees;
+//! - [`porep`], [`post`], [`snap`]: the circuits, each a header and equal blocks.
+//!
+//! Blocks are independent and of one size, so that all are written at once, each
+//! to its place ([`assemble`]).
+
+mod assemble;
+mod gadgets;
+mod part;
+pub(crate) mod porep;
+mod poseidon;
+mod sha256;
+mod word;
+
+pub(crate) use assemble::{Blocks, assemble};
+pub(crate) use part::Part;
