@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use cuzk_pipeline_core::Cx;
-use cuzk_values::{Evals, Matrix, Poly, R1cs, Row, Scalar, Witness};
+use cuzk_values::{Evals, Poly, R1cs, Row, Scalar, Witness};
 use ff::Field;
 use rayon::prelude::*;
 
@@ -13,6 +13,78 @@ use crate::zeroed::zeroed_scalars;
 
 /// Rows between two looks at the cancel flag; also a task's share.
 const CHUNK: usize = 1 << 13;
+
+/// The three matrices of a circuit's constraints `(A z) ∘ (B z) = C z`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The left factors.
+    A,
+    /// The right factors.
+    B,
+    /// The products.
+    C,
+}
+
+/// A witness beside its circuit's constraints, of which any rows can be evaluated.
+///
+/// It reads the compact witness as it is: besides that it takes a quarter of a
+/// byte for each variable, and a scalar for each input.
+pub struct Evaluator<'a> {
+    r1cs: &'a R1cs,
+    terms: Terms<'a>,
+    z: Lookup<'a>,
+}
+
+impl<'a> Evaluator<'a> {
+    /// # Errors
+    /// [`SynthError::Foreign`] for a witness of another circuit.
+    pub fn new(r1cs: &'a R1cs, witness: &'a Witness) -> Result<Self, SynthError> {
+        Ok(Self { r1cs, terms: Terms::new(r1cs), z: Lookup::new(r1cs, witness)? })
+    }
+
+    /// Evaluates as many rows of a matrix as `out` has room for, from `first` on,
+    /// in parallel on the caller's pool. Rows past the last are zeros, as the
+    /// points of the domain that have no constraint.
+    ///
+    /// # Errors
+    /// [`SynthError::Cancelled`].
+    pub fn evaluate(
+        &self,
+        cx: &Cx<'_>,
+        side: Side,
+        first: usize,
+        out: &mut [Scalar],
+    ) -> Result<(), SynthError> {
+        let rows = self.r1cs.constraints().saturating_sub(first).min(out.len());
+        let (out, past) = out.split_at_mut(rows);
+        past.fill(Scalar::ZERO);
+        self.fill(cx, side, first, out)
+    }
+
+    fn fill(&self, cx: &Cx<'_>, side: Side, first: usize, out: &mut [Scalar]) -> Result<(), SynthError> {
+        let matrix = match side {
+            Side::A => &self.r1cs.a,
+            Side::B => &self.r1cs.b,
+            Side::C => &self.r1cs.c,
+        };
+        out.par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, out)| {
+            cx.checkpoint()?;
+            let first = first + chunk * CHUNK;
+            let rows = matrix.rows_in(first..first + out.len());
+            for (out, row) in out.iter_mut().zip(rows) {
+                *out = self.terms.sum(row, &self.z);
+            }
+            Ok(())
+        })
+    }
+
+    /// The evaluations over the whole domain.
+    fn over_domain(&self, cx: &Cx<'_>, side: Side) -> Result<Poly<Evals>, SynthError> {
+        let mut evals = zeroed_scalars(1 << self.r1cs.log_domain())?;
+        self.fill(cx, side, 0, &mut evals[..self.r1cs.constraints()])?;
+        Ok(Poly::new(evals).expect("the domain has 2^k points, k at most 32"))
+    }
+}
 
 /// The evaluations of A and B: `a_i = (A z)_i` and `b_i = (B z)_i` at the `i`-th
 /// point of the domain, zeros after the last constraint.
@@ -27,9 +99,8 @@ pub fn eval_ab(
     r1cs: &R1cs,
     witness: &Witness,
 ) -> Result<(Poly<Evals>, Poly<Evals>), SynthError> {
-    let z = Lookup::new(r1cs, witness)?;
-    let terms = Terms::new(r1cs);
-    Ok((eval(cx, &r1cs.a, &terms, &z, r1cs)?, eval(cx, &r1cs.b, &terms, &z, r1cs)?))
+    let rows = Evaluator::new(r1cs, witness)?;
+    Ok((rows.over_domain(cx, Side::A)?, rows.over_domain(cx, Side::B)?))
 }
 
 /// The evaluations of C: `c_i = (C z)_i`. A witness that satisfies the
@@ -38,7 +109,7 @@ pub fn eval_ab(
 /// # Errors
 /// As [`eval_ab`].
 pub fn eval_c(cx: &Cx<'_>, r1cs: &R1cs, witness: &Witness) -> Result<Poly<Evals>, SynthError> {
-    eval(cx, &r1cs.c, &Terms::new(r1cs), &Lookup::new(r1cs, witness)?, r1cs)
+    Evaluator::new(r1cs, witness)?.over_domain(cx, Side::C)
 }
 
 /// Checks all constraints, C's rows included.
@@ -47,8 +118,7 @@ pub fn eval_c(cx: &Cx<'_>, r1cs: &R1cs, witness: &Witness) -> Result<Poly<Evals>
 /// [`SynthError::Unsatisfied`] with the first row that the witness violates;
 /// otherwise as [`eval_ab`].
 pub fn check(cx: &Cx<'_>, r1cs: &R1cs, witness: &Witness) -> Result<(), SynthError> {
-    let z = Lookup::new(r1cs, witness)?;
-    let terms = Terms::new(r1cs);
+    let Evaluator { terms, z, .. } = Evaluator::new(r1cs, witness)?;
     let chunks = r1cs.constraints().div_ceil(CHUNK);
     let first_error = (0..chunks).into_par_iter().find_map_first(|chunk| {
         if let Err(cancelled) = cx.checkpoint() {
@@ -63,26 +133,6 @@ pub fn check(cx: &Cx<'_>, r1cs: &R1cs, witness: &Witness) -> Result<(), SynthErr
         })
     });
     first_error.map_or(Ok(()), Err)
-}
-
-fn eval(
-    cx: &Cx<'_>,
-    matrix: &Matrix,
-    terms: &Terms<'_>,
-    z: &Lookup<'_>,
-    r1cs: &R1cs,
-) -> Result<Poly<Evals>, SynthError> {
-    let mut evals = zeroed_scalars(1 << r1cs.log_domain())?;
-    evals[..matrix.rows()].par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, out)| {
-        cx.checkpoint()?;
-        let first = chunk * CHUNK;
-        let rows = matrix.rows_in(first..first + out.len());
-        for (out, row) in out.iter_mut().zip(rows) {
-            *out = terms.sum(row, z);
-        }
-        Ok::<_, SynthError>(())
-    })?;
-    Ok(Poly::new(evals).expect("the domain has 2^k points, k at most 32"))
 }
 
 /// Sums the terms of rows.

@@ -16,7 +16,7 @@ mod writer;
 mod zeroed;
 
 pub use circuit::PorepCircuit;
-pub use cpu::{check, eval_ab, eval_c};
+pub use cpu::{Evaluator, Side, check, eval_ab, eval_c};
 pub use error::SynthError;
 pub use record::{Recording, record, record_repeating};
 pub use shape::{SectorShape, TreeKind};

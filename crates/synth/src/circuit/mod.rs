@@ -1,7 +1,6 @@
 //! The PoRep circuit of each sector size: parameters, constraints, witnesses, public inputs.
 
 mod fit;
-mod size;
 mod upstream;
 
 use cuzk_pipeline_core::{Cx, Footprint};
@@ -9,7 +8,7 @@ use cuzk_values::{C1, Scalar, Witness};
 use ff::Field;
 
 use crate::c1::upstream::with_tree;
-use crate::writer::{self, Blocks, assemble};
+use crate::writer::{self, Blocks, assemble, size};
 use crate::{Recording, SectorShape, SynthError, WitnessSize};
 use upstream::{ParameterId, Record};
 
@@ -64,7 +63,7 @@ impl PorepCircuit {
     /// What [`witness`](Self::witness) holds besides the witness: the places of a
     /// challenge's full-width variables.
     pub fn witness_scratch(&self) -> Footprint {
-        Footprint::host(8 * size::challenge(self.shape).wide as u64)
+        Footprint::host(8 * size::porep_challenge(self.shape).wide as u64)
     }
 
     /// The witness of a partition of `c1`, whose public inputs are
@@ -129,6 +128,10 @@ impl PorepCircuit {
     }
 
     fn blocks(&self) -> Blocks {
-        Blocks { header: size::header(), block: size::challenge(self.shape), count: self.shape.challenges }
+        Blocks {
+            header: size::porep_header(),
+            block: size::porep_challenge(self.shape),
+            count: self.shape.challenges,
+        }
     }
 }

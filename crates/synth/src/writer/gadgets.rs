@@ -112,37 +112,59 @@ impl Part<'_> {
     pub(super) fn path(&mut self, path: &MerkleProof, leaf: Scalar) -> Scalar {
         let root = path.levels().fold(leaf, |node, level| {
             self.bits(level.index as u64, level.siblings.len().count_ones());
-            let siblings = self.siblings(level.siblings);
-            let children = self.insert(node, level.index, siblings.as_slice());
-            self.poseidon(Poseidon::of_arity(children.as_slice().len()), children.as_slice())
+            let siblings = self.nodes(level.siblings);
+            self.parent(node, level.index, siblings.as_slice())
         });
         self.input(Scalar::from(u64::from(path.node)));
         root
+    }
+
+    /// As [`path`](Self::path), where the leaf's index is known
+    /// (`por_no_challenge_input`): all siblings, then each level's hash.
+    pub(super) fn climb(&mut self, path: &MerkleProof, leaf: Scalar) -> Scalar {
+        self.next_wide(path.siblings.len())
+            .iter_mut()
+            .zip(&path.siblings)
+            .for_each(|(place, sibling)| *place = scalar(sibling));
+        path.levels().fold(leaf, |node, level| {
+            self.parent(node, level.index, Children::of_nodes(level.siblings).as_slice())
+        })
     }
 
     /// As [`path`](Self::path), to the root of `TreeD`.
     pub(super) fn data_path(&mut self, path: &MerkleProof) -> Node {
         let root = path.levels().fold(path.leaf, |node, level| {
             self.bits(level.index as u64, 1);
-            self.siblings(level.siblings);
-            self.insert_data_node(&node, level.index, &level.siblings[0])
+            self.nodes(level.siblings);
+            self.data_parent(&node, level.index, &level.siblings[0])
         });
         self.input(Scalar::from(u64::from(path.node)));
         root
     }
 
-    /// The parent of two nodes of `TreeD`, of which one stands at `index`.
-    pub(super) fn insert_data_node(&mut self, node: &Node, index: usize, sibling: &Node) -> Node {
+    /// A node's parent, by Poseidon of it among its siblings.
+    fn parent(&mut self, node: Scalar, index: usize, siblings: &[Scalar]) -> Scalar {
+        let children = self.insert(node, index, siblings);
+        self.poseidon(Poseidon::of_arity(siblings.len() + 1), children.as_slice())
+    }
+
+    /// A node's parent in `TreeD`, the node standing at `index`.
+    pub(super) fn data_parent(&mut self, node: &Node, index: usize, sibling: &Node) -> Node {
         self.insert(scalar(node), index, &[scalar(sibling)]);
         let (left, right) = if index == 0 { (node, sibling) } else { (sibling, node) };
         self.hash_data_nodes(left, right)
     }
 
-    /// A level's siblings, as variables.
-    pub(super) fn siblings(&mut self, siblings: &[Node]) -> Children {
-        let children = Children::of_nodes(siblings);
-        self.next_wide(siblings.len()).copy_from_slice(children.as_slice());
+    /// A few nodes, as variables.
+    pub(super) fn nodes(&mut self, nodes: &[Node]) -> Children {
+        let children = Children::of_nodes(nodes);
+        self.next_wide(nodes.len()).copy_from_slice(children.as_slice());
         children
+    }
+
+    /// A node, as a variable.
+    pub(super) fn node(&mut self, node: &Node) -> Scalar {
+        self.wide(scalar(node))
     }
 
     /// Poseidon's variables; the hash.

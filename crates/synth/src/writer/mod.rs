@@ -20,7 +20,10 @@ mod gadgets;
 mod part;
 pub(crate) mod porep;
 mod poseidon;
+pub(crate) mod post;
 mod sha256;
+pub(crate) mod size;
+pub(crate) mod snap;
 mod word;
 
 pub(crate) use assemble::{Blocks, assemble};

@@ -11,21 +11,21 @@ use super::word::Word;
 /// What comes before the challenges: the commitments, and `comm_r`'s hash.
 pub(crate) fn header(part: &mut Part<'_>, c1: &C1) {
     part.input(Scalar::ONE);
-    let replica_id = part.wide(scalar(&c1.replica_id));
+    let replica_id = part.node(&c1.replica_id);
     part.input(replica_id);
     part.scalar_bits(&c1.replica_id);
-    let comm_d = part.wide(scalar(&c1.comm_d));
+    let comm_d = part.node(&c1.comm_d);
     part.input(comm_d);
-    let comm_r = part.wide(scalar(&c1.comm_r));
+    let comm_r = part.node(&c1.comm_r);
     part.input(comm_r);
-    let comm_r_last = part.wide(scalar(&c1.comm_r_last));
-    let comm_c = part.wide(scalar(&c1.comm_c));
+    let comm_r_last = part.node(&c1.comm_r_last);
+    let comm_c = part.node(&c1.comm_c);
     part.poseidon(Poseidon::of_arity(2), &[comm_c, comm_r_last]);
 }
 
 /// One challenge (`circuit/params.rs`, `Proof::synthesize`).
 pub(crate) fn challenge(part: &mut Part<'_>, replica_id: &Node, proof: &ChallengeProof) {
-    let data = part.wide(scalar(&proof.data.leaf));
+    let data = part.node(&proof.data.leaf);
     part.data_path(&proof.data);
     for parent in proof.drg_parents.iter().chain(&proof.exp_parents) {
         column(part, parent);
@@ -49,7 +49,7 @@ pub(crate) fn challenge(part: &mut Part<'_>, replica_id: &Node, proof: &Challeng
 
 /// A parent's labels, their hash, and its way to the root of `TreeC`.
 fn column(part: &mut Part<'_>, column: &ColumnProof) {
-    let labels = part.siblings(&column.labels);
+    let labels = part.nodes(&column.labels);
     let leaf = part.poseidon(Poseidon::of_arity(column.labels.len()), labels.as_slice());
     part.path(&column.path, leaf);
 }

@@ -1,0 +1,176 @@
+//! SnapDeals' circuit (storage-proofs-update 19.1.0, `circuit.rs`, `gadgets.rs`).
+
+use std::array;
+
+use cuzk_values::{Node, Scalar, Snap, SnapChallenge, SnapPartition};
+use ff::{Field, PrimeField};
+
+use super::Part;
+use super::gadgets::scalar;
+use super::poseidon::Poseidon;
+
+/// How many numbers of high bits a circuit chooses from.
+pub(crate) const HIGH_BITS: usize = 6;
+
+/// The bits of a scalar that are uniform enough to be challenges (`Fr::CAPACITY`).
+const CAPACITY: usize = 254;
+
+/// The sizes that the circuit of a sector size has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SnapLayout {
+    /// The bits of a node's index.
+    pub(crate) node_bits: usize,
+    /// The bits of a partition's index.
+    pub(crate) partition_bits: usize,
+    /// The bits of an apex leaf's index among those of its partition.
+    pub(crate) apex_bits: usize,
+    /// Challenges in a partition.
+    pub(crate) challenges: usize,
+    /// The numbers of high bits that it chooses from.
+    pub(crate) high_bits: [u32; HIGH_BITS],
+}
+
+impl SnapLayout {
+    /// How many challenges a digest gives.
+    pub(crate) const fn challenges_per_digest(self) -> usize {
+        CAPACITY / (self.node_bits - self.partition_bits)
+    }
+
+    /// How many digests give a partition's challenges.
+    pub(crate) const fn digests(self) -> usize {
+        self.challenges.div_ceil(self.challenges_per_digest())
+    }
+
+    /// The public input that says which partition, and how many high bits: the
+    /// index, then a bit for each number to choose from.
+    pub(crate) fn selectors(self, snap: &Snap, partition: usize) -> u64 {
+        let chosen = self.high_bits.iter().position(|bits| *bits == snap.high_bits).unwrap_or(0);
+        partition as u64 | 1 << (self.partition_bits + chosen)
+    }
+}
+
+/// What the challenges of a partition share.
+pub(crate) struct Common<'a> {
+    layout: SnapLayout,
+    partition: &'a SnapPartition,
+    selectors: u64,
+    phi: Scalar,
+    apex_leaves: Vec<Scalar>,
+}
+
+impl<'a> Common<'a> {
+    /// Of partition `index`.
+    pub(crate) fn new(layout: SnapLayout, snap: &'a Snap, index: usize) -> Self {
+        let partition = &snap.partitions[index];
+        let mut variables = vec![Scalar::ZERO; Poseidon::of_randomness().variables()];
+        let preimage = [scalar(&snap.comm_d_new), scalar(&snap.comm_r_old)];
+        Self {
+            layout,
+            selectors: layout.selectors(snap, index),
+            phi: Poseidon::of_randomness().hash(&preimage, &mut variables),
+            apex_leaves: partition.apex_leaves.iter().map(scalar).collect(),
+            partition,
+        }
+    }
+
+    /// Public inputs and commitments; the apex: the nodes of `TreeD` between its
+    /// leaves and the root; and the digests that the challenges are taken from.
+    pub(crate) fn header(&self, part: &mut Part<'_>, snap: &Snap) {
+        let Self { layout, partition, .. } = self;
+        let SnapLayout { partition_bits, .. } = *layout;
+        let index = self.selectors & ((1 << partition_bits) - 1);
+
+        part.input(Scalar::ONE);
+        let selectors = part.wide(Scalar::from(self.selectors));
+        part.input(selectors);
+        part.bits(self.selectors, (partition_bits + HIGH_BITS) as u32);
+        let packed = part.wide(Scalar::from(index));
+        let [comm_r_old, comm_d_new, comm_r_new] = [&snap.comm_r_old, &snap.comm_d_new, &snap.comm_r_new]
+            .map(|node| {
+                let commitment = part.node(node);
+                part.input(commitment);
+                commitment
+            });
+        part.poseidon(Poseidon::of_randomness(), &[comm_d_new, comm_r_old]);
+
+        let [comm_c, root_r_old, root_r_new] =
+            [&snap.comm_c, &snap.root_r_old, &snap.root_r_new].map(|node| part.node(node));
+        for leaf in &self.apex_leaves {
+            part.wide(*leaf);
+        }
+        let above = partition.challenges.first().map_or(&[][..], |challenge| &challenge.data.siblings);
+        let above = &above[above.len() - partition_bits.min(above.len())..];
+        for sibling in above {
+            part.node(sibling);
+        }
+        part.poseidon(Poseidon::of_arity(2), &[comm_c, root_r_old]);
+        part.poseidon(Poseidon::of_arity(2), &[comm_c, root_r_new]);
+
+        let mut row = partition.apex_leaves.to_vec();
+        while row.len() > 1 {
+            row = row
+                .as_chunks::<2>()
+                .0
+                .iter()
+                .map(|[left, right]| part.hash_data_nodes(left, right))
+                .collect();
+        }
+        row.iter().for_each(|apex| {
+            above.iter().enumerate().fold(*apex, |node, (level, sibling)| {
+                part.data_parent(&node, (index >> level) as usize & 1, sibling)
+            });
+        });
+
+        for digest in 0..layout.digests() as u64 {
+            let number = part.wide(packed * Scalar::from(layout.digests() as u64) + Scalar::from(digest));
+            let digest = part.poseidon(Poseidon::of_randomness(), &[comm_r_new, number]);
+            part.scalar_bits(&digest.to_repr());
+        }
+    }
+
+    /// One challenge: `rho`, the encoding of the data with it, and the three paths.
+    pub(crate) fn challenge(&self, part: &mut Part<'_>, challenge: &SnapChallenge) {
+        let rho = self.rho(part, challenge.data.node);
+        let old = part.node(&challenge.old.leaf);
+        let data = part.node(&challenge.data.leaf);
+        let product = part.wide(data * rho);
+        let new = part.wide(old + product);
+        part.climb(&challenge.old, old);
+        part.climb(&challenge.new, new);
+
+        let SnapLayout { node_bits, partition_bits, apex_bits, .. } = self.layout;
+        let below = node_bits - partition_bits - apex_bits;
+        self.select_apex_leaf(part, challenge.data.node >> below);
+        let siblings = &challenge.data.siblings[..below];
+        for sibling in siblings {
+            part.node(sibling);
+        }
+        siblings.iter().enumerate().fold(challenge.data.leaf, |node: Node, (level, sibling)| {
+            part.data_parent(&node, (challenge.data.node >> level) as usize & 1, sibling)
+        });
+    }
+
+    /// The high bits of a challenge, each number of them beside a zero or itself
+    /// where it is chosen, their sum, and the hash of `phi` and that
+    /// (`get_challenge_high_bits`).
+    fn rho(&self, part: &mut Part<'_>, node: u32) -> Scalar {
+        let SnapLayout { node_bits, partition_bits, high_bits, .. } = self.layout;
+        let chosen: [Scalar; HIGH_BITS] = array::from_fn(|i| {
+            let high = part.wide(Scalar::from(u64::from(node) >> (node_bits - high_bits[i] as usize)));
+            let is_chosen = (self.selectors >> (partition_bits + i)) & 1 == 1;
+            part.pick(is_chosen, high, Scalar::ZERO)
+        });
+        let high = part.wide(chosen.iter().sum());
+        part.poseidon(Poseidon::of_randomness(), &[self.phi, high])
+    }
+
+    /// `insertion::select`: halves by the bits of an index, the highest first.
+    fn select_apex_leaf(&self, part: &mut Part<'_>, index: u32) {
+        let mut leaves = self.apex_leaves.clone();
+        for bit in (0..self.layout.apex_bits).rev() {
+            let (low, high) = leaves.split_at(leaves.len() / 2);
+            let upper = (index >> bit) & 1 == 1;
+            leaves = low.iter().zip(high).map(|(low, high)| part.pick(upper, *high, *low)).collect();
+        }
+    }
+}
