@@ -8,6 +8,7 @@ pub mod fixture;
 mod hash;
 mod lookup;
 pub mod naive;
+mod poseidon;
 mod record;
 mod shape;
 mod stage;

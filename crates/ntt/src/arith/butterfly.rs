@@ -9,12 +9,31 @@
 //! `j` in a block of level `k` of DIT has the twiddle that block `rev(j)` has in level
 //! `k` of DIF, so one table in bit-reversed order serves both, at every size.
 
-use super::{Constant, Lanes};
+use cuzk_lanes::Bounds;
+
+use super::{Constant, Lanes, Portable};
 
 /// The most levels of a group that starts with scalars as they come from memory.
 pub(super) const FIRST_LEVELS: u32 = 5;
 /// The most levels of a group that starts with products or with folded values.
 pub(super) const SECOND_LEVELS: u32 = 6;
+
+/// The growth of five levels from memory and of six from products or folded values,
+/// of which the sixth folds first what it multiplies.
+const fn check_bounds(bounds: Bounds) {
+    let Bounds { loaded, product, folded, factor, stored } = bounds;
+    // What the last level of a group, or the product after it, multiplies.
+    assert!(loaded + FIRST_LEVELS * product <= factor);
+    assert!(folded + (FIRST_LEVELS - 1) * product <= factor);
+    assert!(product + (FIRST_LEVELS - 1) * product <= factor);
+    assert!(SECOND_LEVELS == FIRST_LEVELS + 1);
+    // What is reduced at the end: products, or folded values, which are no larger.
+    assert!(product + SECOND_LEVELS * product <= stored && (folded <= product || product == 0));
+    // Levels whose twiddles are 1 double a bound: 1, 2, 4, 8 where the others are 1, 4, 7, 10.
+}
+const _: () = check_bounds(Portable::BOUNDS);
+#[cfg(target_arch = "x86_64")]
+const _: () = check_bounds(super::Ifma::BOUNDS);
 
 /// The twiddles of a group of levels.
 pub(super) trait Twiddles<L: Lanes> {

@@ -84,7 +84,11 @@ impl PorepCircuit {
             cx,
             self.blocks(),
             |part| writer::porep::header(part, c1),
-            |i, part| writer::porep::challenge(part, &c1.replica_id, &proofs[i]),
+            |first, parts| {
+                for (part, proof) in parts.iter_mut().zip(&proofs[first..]) {
+                    writer::porep::challenge(part, &c1.replica_id, proof);
+                }
+            },
         )?;
 
         let different = witness.inputs.iter().zip(&statement).position(|(circuit, stated)| circuit != stated);
@@ -132,6 +136,8 @@ impl PorepCircuit {
             header: size::porep_header(),
             block: size::porep_challenge(self.shape),
             count: self.shape.challenges,
+            // The 16 paths of a challenge fill the lanes.
+            group: 1,
         }
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Blocks {
     pub(crate) block: WitnessSize,
     /// How many blocks.
     pub(crate) count: usize,
+    /// How many are written together.
+    pub(crate) group: usize,
 }
 
 impl Blocks {
@@ -30,7 +32,8 @@ impl Blocks {
     }
 }
 
-/// Writes a witness: the header, and each block, in parallel on the caller's pool.
+/// Writes a witness: the header, and groups of blocks from the first of each on, in
+/// parallel on the caller's pool.
 ///
 /// # Errors
 /// [`SynthError::Memory`], [`SynthError::Cancelled`].
@@ -38,7 +41,7 @@ pub(crate) fn assemble(
     cx: &Cx<'_>,
     blocks: Blocks,
     header: impl FnOnce(&mut Part<'_>),
-    block: impl Fn(usize, &mut Part<'_>) + Sync,
+    group: impl Fn(usize, &mut [Part<'_>]) + Sync,
 ) -> Result<Witness, SynthError> {
     let size = blocks.size();
     let mut inputs = vec![Scalar::ZERO; size.inputs];
@@ -49,16 +52,15 @@ pub(crate) fn assemble(
     let mut part = rest.part(blocks.header, true);
     header(&mut part);
     let first = part.finish();
-    let parts: Vec<_> = (0..blocks.count).map(|i| rest.part(blocks.block, i == 0)).collect();
-    let write = |(i, mut part)| {
+    let mut parts: Vec<_> = (0..blocks.count).map(|i| rest.part(blocks.block, i == 0)).collect();
+    parts.par_chunks_mut(blocks.group).enumerate().try_for_each(|(i, parts)| {
         cx.checkpoint()?;
-        block(i, &mut part);
-        Ok(part.finish())
-    };
-    let written: Vec<Written> =
-        parts.into_par_iter().enumerate().map(write).collect::<Result<_, SynthError>>()?;
+        group(i * blocks.group, parts);
+        Ok::<_, SynthError>(())
+    })?;
+    let written: Vec<Written> = parts.into_iter().map(Part::finish).collect();
 
-    let Blocks { header, block, count } = blocks;
+    let Blocks { header, block, count, .. } = blocks;
     for (i, part) in written.iter().enumerate() {
         let bit = header.aux + i * block.aux;
         if !bit.is_multiple_of(64) {

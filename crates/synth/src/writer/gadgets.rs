@@ -3,8 +3,8 @@
 use cuzk_values::{MerkleProof, Node, Scalar};
 
 use super::Part;
-use super::poseidon::Poseidon;
 use super::word::Word;
+use crate::poseidon::Poseidon;
 
 /// The scalar that a node is.
 ///
@@ -62,17 +62,16 @@ impl Part<'_> {
     }
 
     /// A node among its siblings, at `index` (storage-proofs-core 19.1.0,
-    /// `gadgets/insertion.rs`): as many children as siblings and one, 2 or 8.
+    /// `gadgets/insertion.rs`): as many picks of a child as siblings and one, 2 or 8.
     ///
     /// Each child is picked by the bits of the index, the lowest first; those of
     /// the lower and of the upper half share their last pick's alternatives.
-    pub(super) fn insert(&mut self, node: Scalar, index: usize, siblings: &[Scalar]) -> Children {
+    pub(super) fn insert(&mut self, node: Scalar, index: usize, siblings: &[Scalar]) {
         let bit = |i: u32| (index >> i) & 1 == 1;
         match *siblings {
             [other] => {
-                let left = self.pick(bit(0), other, node);
-                let right = self.pick(bit(0), node, other);
-                Children::new(&[left, right])
+                self.pick(bit(0), other, node);
+                self.pick(bit(0), node, other);
             }
             [b, c, d, e, f, g, h] => {
                 let (b0, b1, b2) = (bit(0), bit(1), bit(2));
@@ -81,27 +80,26 @@ impl Part<'_> {
                 self.bit(both);
 
                 let low = self.pick(neither, node, b);
-                let p0 = self.pick(b2, b, low);
+                self.pick(b2, b, low);
                 let low = self.pick(b0, node, b);
                 let low = self.pick(b1, c, low);
-                let p1 = self.pick(b2, c, low);
+                self.pick(b2, c, low);
                 let low = self.pick(b0, d, node);
                 let low = self.pick(b1, low, c);
-                let p2 = self.pick(b2, d, low);
+                self.pick(b2, d, low);
                 let low = self.pick(both, node, d);
-                let p3 = self.pick(b2, e, low);
+                self.pick(b2, e, low);
 
                 let high = self.pick(neither, node, f);
-                let p4 = self.pick(b2, high, e);
+                self.pick(b2, high, e);
                 let high = self.pick(b0, node, f);
                 let high = self.pick(b1, g, high);
-                let p5 = self.pick(b2, high, f);
+                self.pick(b2, high, f);
                 let high = self.pick(b0, h, node);
                 let high = self.pick(b1, high, g);
-                let p6 = self.pick(b2, high, g);
+                self.pick(b2, high, g);
                 let high = self.pick(both, node, h);
-                let p7 = self.pick(b2, high, h);
-                Children::new(&[p0, p1, p2, p3, p4, p5, p6, p7])
+                self.pick(b2, high, h);
             }
             _ => unreachable!("trees have arity 2 and 8; {} siblings", siblings.len()),
         }
@@ -109,43 +107,46 @@ impl Part<'_> {
 
     /// A way to the root of a tree of Poseidon's (`gadgets/por.rs`, `PoRCircuit`):
     /// index, siblings and hash of each level; the leaf's index is a public input.
-    pub(super) fn path(&mut self, path: &MerkleProof, leaf: Scalar) -> Scalar {
-        let root = path.levels().fold(leaf, |node, level| {
+    pub(super) fn path<'a>(
+        &mut self,
+        path: &MerkleProof,
+        leaf: Scalar,
+        hashes: impl Iterator<Item = &'a [Scalar]>,
+    ) {
+        path.levels().zip(hashes).fold(leaf, |node, (level, hash)| {
             self.bits(level.index as u64, level.siblings.len().count_ones());
             let siblings = self.nodes(level.siblings);
-            self.parent(node, level.index, siblings.as_slice())
+            self.insert(node, level.index, siblings.as_slice());
+            self.trace(hash)
         });
         self.input(Scalar::from(u64::from(path.node)));
-        root
     }
 
     /// As [`path`](Self::path), where the leaf's index is known
     /// (`por_no_challenge_input`): all siblings, then each level's hash.
-    pub(super) fn climb(&mut self, path: &MerkleProof, leaf: Scalar) -> Scalar {
-        self.next_wide(path.siblings.len())
-            .iter_mut()
-            .zip(&path.siblings)
-            .for_each(|(place, sibling)| *place = scalar(sibling));
-        path.levels().fold(leaf, |node, level| {
-            self.parent(node, level.index, Children::of_nodes(level.siblings).as_slice())
-        })
+    pub(super) fn climb<'a>(
+        &mut self,
+        path: &MerkleProof,
+        leaf: Scalar,
+        hashes: impl Iterator<Item = &'a [Scalar]>,
+    ) {
+        for sibling in &path.siblings {
+            self.node(sibling);
+        }
+        path.levels().zip(hashes).fold(leaf, |node, (level, hash)| {
+            self.insert(node, level.index, Children::of_nodes(level.siblings).as_slice());
+            self.trace(hash)
+        });
     }
 
     /// As [`path`](Self::path), to the root of `TreeD`.
-    pub(super) fn data_path(&mut self, path: &MerkleProof) -> Node {
-        let root = path.levels().fold(path.leaf, |node, level| {
+    pub(super) fn data_path(&mut self, path: &MerkleProof) {
+        path.levels().fold(path.leaf, |node, level| {
             self.bits(level.index as u64, 1);
             self.nodes(level.siblings);
             self.data_parent(&node, level.index, &level.siblings[0])
         });
         self.input(Scalar::from(u64::from(path.node)));
-        root
-    }
-
-    /// A node's parent, by Poseidon of it among its siblings.
-    fn parent(&mut self, node: Scalar, index: usize, siblings: &[Scalar]) -> Scalar {
-        let children = self.insert(node, index, siblings);
-        self.poseidon(Poseidon::of_arity(siblings.len() + 1), children.as_slice())
     }
 
     /// A node's parent in `TreeD`, the node standing at `index`.
@@ -169,7 +170,13 @@ impl Part<'_> {
 
     /// Poseidon's variables; the hash.
     pub(super) fn poseidon(&mut self, poseidon: &Poseidon, preimage: &[Scalar]) -> Scalar {
-        poseidon.hash(preimage, self.next_wide(poseidon.variables()))
+        self.trace(poseidon.traces(preimage).of(0))
+    }
+
+    /// The variables of a hash; itself, the last.
+    pub(super) fn trace(&mut self, trace: &[Scalar]) -> Scalar {
+        self.next_wide(trace.len()).copy_from_slice(trace);
+        trace[trace.len() - 1]
     }
 }
 
@@ -181,12 +188,6 @@ pub(super) struct Children {
 }
 
 impl Children {
-    pub(super) fn new(children: &[Scalar]) -> Self {
-        let mut scalars = [Scalar::default(); 11];
-        scalars[..children.len()].copy_from_slice(children);
-        Self { scalars, len: children.len() }
-    }
-
     pub(super) fn of_nodes(nodes: &[Node]) -> Self {
         let mut scalars = [Scalar::default(); 11];
         scalars.iter_mut().zip(nodes).for_each(|(scalar_, node)| *scalar_ = scalar(node));

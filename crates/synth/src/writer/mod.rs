@@ -8,18 +8,20 @@
 //!
 //! - [`part`]: where values go, a bit or a scalar at a time;
 //! - [`sha256`]: SHA-256 over words of which some bits are constants ([`word`]);
-//! - [`poseidon`]: Poseidon, as neptune's circuit for it;
-//! - [`gadgets`]: bits of a scalar, packing, insertion, paths of Merkle trees;
+//! - [`gadgets`]: bits of a scalar, packing, insertion, ways up Merkle trees;
+//! - [`paths`]: the hashes of many such ways, side by side
+//!   ([`poseidon`](crate::poseidon));
 //! - [`porep`], [`post`], [`snap`]: the circuits, each a header and equal blocks.
 //!
 //! Blocks are independent and of one size, so that all are written at once, each
-//! to its place ([`assemble`]).
+//! to its place ([`assemble`]), a few of them together where that fills the lanes
+//! of the CPU's vectors.
 
 mod assemble;
 mod gadgets;
 mod part;
+mod paths;
 pub(crate) mod porep;
-mod poseidon;
 pub(crate) mod post;
 mod sha256;
 pub(crate) mod size;

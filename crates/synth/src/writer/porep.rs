@@ -4,9 +4,11 @@ use cuzk_values::{C1, ChallengeProof, ColumnProof, DRG_PARENTS, Node, Scalar};
 use ff::Field;
 
 use super::Part;
-use super::gadgets::{Children, node_words, scalar};
-use super::poseidon::Poseidon;
+use super::gadgets::{node_words, scalar};
+use super::paths::PathHashes;
 use super::word::Word;
+use crate::hash;
+use crate::poseidon::{Poseidon, Traces};
 
 /// What comes before the challenges: the commitments, and `comm_r`'s hash.
 pub(crate) fn header(part: &mut Part<'_>, c1: &C1) {
@@ -25,33 +27,56 @@ pub(crate) fn header(part: &mut Part<'_>, c1: &C1) {
 
 /// One challenge (`circuit/params.rs`, `Proof::synthesize`).
 pub(crate) fn challenge(part: &mut Part<'_>, replica_id: &Node, proof: &ChallengeProof) {
+    let hashes = Hashes::new(replica_id, proof);
     let data = part.node(&proof.data.leaf);
     part.data_path(&proof.data);
-    for parent in proof.drg_parents.iter().chain(&proof.exp_parents) {
-        column(part, parent);
+    for (i, parent) in parents(proof).enumerate() {
+        part.nodes(&parent.labels);
+        let leaf = part.trace(hashes.columns.of(i));
+        part.path(&parent.path, leaf, hashes.paths.along(i));
     }
     let node = u64::from(proof.challenge());
     part.bits(node, 64);
     part.input(Scalar::from(node));
 
-    let layers = proof.column.labels.len();
-    let mut labels = Vec::with_capacity(layers);
-    for layer in 1..=layers {
-        labels.push(label(part, replica_id, proof, layer));
+    let mut last = Scalar::ZERO;
+    for layer in 1..=proof.column.labels.len() {
+        last = scalar(&label(part, replica_id, proof, layer));
     }
-    let last = labels.last().map_or(Scalar::ZERO, scalar);
     let encoded = part.wide(last + data);
-    part.path(&proof.replica, encoded);
-    let labels = Children::of_nodes(&labels);
-    let leaf = part.poseidon(Poseidon::of_arity(layers), labels.as_slice());
-    part.path(&proof.column.path, leaf);
+    let own = parents(proof).count();
+    part.path(&proof.replica, encoded, hashes.paths.along(own + 1));
+    let leaf = part.trace(hashes.columns.of(own));
+    part.path(&proof.column.path, leaf, hashes.paths.along(own));
 }
 
-/// A parent's labels, their hash, and its way to the root of `TreeC`.
-fn column(part: &mut Part<'_>, column: &ColumnProof) {
-    let labels = part.nodes(&column.labels);
-    let leaf = part.poseidon(Poseidon::of_arity(column.labels.len()), labels.as_slice());
-    part.path(&column.path, leaf);
+fn parents(proof: &ChallengeProof) -> impl Iterator<Item = &ColumnProof> {
+    proof.drg_parents.iter().chain(&proof.exp_parents)
+}
+
+/// The Poseidon hashes of a challenge, done before the variables are written.
+struct Hashes {
+    /// Of the parents' labels, and of the challenged node's own.
+    columns: Traces,
+    /// Along the paths of the parents and of the node in `TreeC`, and of the node in `TreeR`.
+    paths: PathHashes,
+}
+
+impl Hashes {
+    fn new(replica_id: &Node, proof: &ChallengeProof) -> Self {
+        let layers = proof.column.labels.len();
+        let own = |layer| hash::label(replica_id, layer, proof.challenge(), proof.label_parents(layer));
+        let own: Vec<Scalar> = (1..=layers).map(|layer| scalar(&own(layer))).collect();
+        let labels = parents(proof).flat_map(|parent| &parent.labels).map(scalar);
+        let labels: Vec<Scalar> = labels.chain(own.iter().copied()).collect();
+        let columns = Poseidon::of_arity(layers).traces(&labels);
+
+        let encoded = own.last().map_or(Scalar::ZERO, |label| label + scalar(&proof.data.leaf));
+        let in_tree_c = parents(proof).chain([&proof.column]).enumerate();
+        let paths = in_tree_c.map(|(i, column)| (&column.path, columns.hash(i)));
+        let paths: Vec<_> = paths.chain([(&proof.replica, encoded)]).collect();
+        Self { paths: PathHashes::new(&paths), columns }
+    }
 }
 
 /// The bits of the parents' labels, and the label of the challenged node: the

@@ -4,22 +4,34 @@ use cuzk_values::{MerkleProof, PostSector, Scalar};
 use ff::Field;
 
 use super::Part;
-use super::poseidon::Poseidon;
+use super::gadgets::scalar;
+use super::paths::PathHashes;
+use crate::poseidon::Poseidon;
 
 /// What comes before the sectors: ONE.
 pub(crate) fn header(part: &mut Part<'_>) {
     part.input(Scalar::ONE);
 }
 
-/// A sector: its commitments, and some of its challenges (`Sector::synthesize`).
-pub(crate) fn sector(part: &mut Part<'_>, sector: &PostSector, challenges: &[MerkleProof]) {
-    let comm_r_last = part.node(&sector.comm_r_last);
-    let comm_c = part.node(&sector.comm_c);
-    let comm_r = part.node(&sector.comm_r);
-    part.input(comm_r);
-    part.poseidon(Poseidon::of_arity(2), &[comm_c, comm_r_last]);
-    for path in challenges {
-        let leaf = part.node(&path.leaf);
-        part.path(path, leaf);
+/// Sectors: the commitments of each, and some of its challenges (`Sector::synthesize`).
+pub(crate) fn sectors(parts: &mut [Part<'_>], sectors: &[(&PostSector, &[MerkleProof])]) {
+    let commitments = |(sector, _): &(&PostSector, _)| [scalar(&sector.comm_c), scalar(&sector.comm_r_last)];
+    let commitments: Vec<Scalar> = sectors.iter().flat_map(commitments).collect();
+    let commitments = Poseidon::of_arity(2).traces(&commitments);
+    let paths = sectors.iter().flat_map(|(_, challenges)| *challenges);
+    let paths: Vec<_> = paths.map(|path| (path, scalar(&path.leaf))).collect();
+    let hashes = PathHashes::new(&paths);
+
+    let mut paths = paths.iter().enumerate();
+    for (i, (part, (sector, challenges))) in parts.iter_mut().zip(sectors).enumerate() {
+        part.node(&sector.comm_r_last);
+        part.node(&sector.comm_c);
+        let comm_r = part.node(&sector.comm_r);
+        part.input(comm_r);
+        part.trace(commitments.of(i));
+        for (k, (path, leaf)) in paths.by_ref().take(challenges.len()) {
+            part.wide(*leaf);
+            part.path(path, *leaf, hashes.along(k));
+        }
     }
 }

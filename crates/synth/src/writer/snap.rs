@@ -7,7 +7,8 @@ use ff::{Field, PrimeField};
 
 use super::Part;
 use super::gadgets::scalar;
-use super::poseidon::Poseidon;
+use super::paths::PathHashes;
+use crate::poseidon::Poseidon;
 
 /// How many numbers of high bits a circuit chooses from.
 pub(crate) const HIGH_BITS: usize = 6;
@@ -62,12 +63,11 @@ impl<'a> Common<'a> {
     /// Of partition `index`.
     pub(crate) fn new(layout: SnapLayout, snap: &'a Snap, index: usize) -> Self {
         let partition = &snap.partitions[index];
-        let mut variables = vec![Scalar::ZERO; Poseidon::of_randomness().variables()];
         let preimage = [scalar(&snap.comm_d_new), scalar(&snap.comm_r_old)];
         Self {
             layout,
             selectors: layout.selectors(snap, index),
-            phi: Poseidon::of_randomness().hash(&preimage, &mut variables),
+            phi: Poseidon::of_randomness().hash(&preimage),
             apex_leaves: partition.apex_leaves.iter().map(scalar).collect(),
             partition,
         }
@@ -128,40 +128,57 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// One challenge: `rho`, the encoding of the data with it, and the three paths.
-    pub(crate) fn challenge(&self, part: &mut Part<'_>, challenge: &SnapChallenge) {
-        let rho = self.rho(part, challenge.data.node);
-        let old = part.node(&challenge.old.leaf);
-        let data = part.node(&challenge.data.leaf);
-        let product = part.wide(data * rho);
-        let new = part.wide(old + product);
-        part.climb(&challenge.old, old);
-        part.climb(&challenge.new, new);
-
+    /// Challenges: `rho`, the encoding of the data with it, and the three paths.
+    pub(crate) fn challenges(&self, parts: &mut [Part<'_>], challenges: &[SnapChallenge]) {
         let SnapLayout { node_bits, partition_bits, apex_bits, .. } = self.layout;
-        let below = node_bits - partition_bits - apex_bits;
-        self.select_apex_leaf(part, challenge.data.node >> below);
-        let siblings = &challenge.data.siblings[..below];
-        for sibling in siblings {
-            part.node(sibling);
-        }
-        siblings.iter().enumerate().fold(challenge.data.leaf, |node: Node, (level, sibling)| {
-            part.data_parent(&node, (challenge.data.node >> level) as usize & 1, sibling)
+        let rho = challenges.iter().flat_map(|challenge| [self.phi, self.high(challenge.data.node)]);
+        let rho = Poseidon::of_randomness().traces(&rho.collect::<Vec<_>>());
+        let paths = challenges.iter().enumerate().flat_map(|(i, challenge)| {
+            let old = scalar(&challenge.old.leaf);
+            let new = old + scalar(&challenge.data.leaf) * rho.hash(i);
+            [(&challenge.old, old), (&challenge.new, new)]
         });
+        let hashes = PathHashes::new(&paths.collect::<Vec<_>>());
+
+        for (i, (part, challenge)) in parts.iter_mut().zip(challenges).enumerate() {
+            self.high_bits(part, challenge.data.node);
+            let rho = part.trace(rho.of(i));
+            let old = part.node(&challenge.old.leaf);
+            let data = part.node(&challenge.data.leaf);
+            let product = part.wide(data * rho);
+            let new = part.wide(old + product);
+            part.climb(&challenge.old, old, hashes.along(2 * i));
+            part.climb(&challenge.new, new, hashes.along(2 * i + 1));
+
+            let below = node_bits - partition_bits - apex_bits;
+            self.select_apex_leaf(part, challenge.data.node >> below);
+            let siblings = &challenge.data.siblings[..below];
+            for sibling in siblings {
+                part.node(sibling);
+            }
+            siblings.iter().enumerate().fold(challenge.data.leaf, |node: Node, (level, sibling)| {
+                part.data_parent(&node, (challenge.data.node >> level) as usize & 1, sibling)
+            });
+        }
     }
 
-    /// The high bits of a challenge, each number of them beside a zero or itself
-    /// where it is chosen, their sum, and the hash of `phi` and that
-    /// (`get_challenge_high_bits`).
-    fn rho(&self, part: &mut Part<'_>, node: u32) -> Scalar {
+    /// As many of a node's highest bits as `rho` is drawn from.
+    fn high(&self, node: u32) -> Scalar {
+        let SnapLayout { node_bits, partition_bits, high_bits, .. } = self.layout;
+        let chosen = (self.selectors >> partition_bits).trailing_zeros() as usize;
+        Scalar::from(u64::from(node) >> (node_bits - high_bits[chosen] as usize))
+    }
+
+    /// The high bits of a challenge, each number of them beside a zero, or itself
+    /// where it is chosen; and their sum (`get_challenge_high_bits`).
+    fn high_bits(&self, part: &mut Part<'_>, node: u32) {
         let SnapLayout { node_bits, partition_bits, high_bits, .. } = self.layout;
         let chosen: [Scalar; HIGH_BITS] = array::from_fn(|i| {
             let high = part.wide(Scalar::from(u64::from(node) >> (node_bits - high_bits[i] as usize)));
             let is_chosen = (self.selectors >> (partition_bits + i)) & 1 == 1;
             part.pick(is_chosen, high, Scalar::ZERO)
         });
-        let high = part.wide(chosen.iter().sum());
-        part.poseidon(Poseidon::of_randomness(), &[self.phi, high])
+        part.wide(chosen.iter().sum());
     }
 
     /// `insertion::select`: halves by the bits of an index, the highest first.

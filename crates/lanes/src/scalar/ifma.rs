@@ -25,12 +25,12 @@ use std::arch::x86_64::{
     _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
+use blst::blst_fr;
 use blstrs::Scalar;
 use ff::PrimeField;
 
-use super::butterfly::{FIRST_LEVELS, SECOND_LEVELS};
 use super::portable::{self, constant};
-use super::{Constant, Job, Lanes};
+use super::{Bounds, Constant, Job, Lanes, MAX_DOT};
 
 const LIMBS: usize = 5;
 const LIMB_BITS: u32 = 52;
@@ -56,24 +56,14 @@ const CENTRE: u64 = 3;
 /// Terms of a prepared constant: the limbs of `w_0`, …, `w_4`, then where the six sums start.
 const TERMS: usize = LIMBS * LIMBS + LIMBS + 1;
 
-/// Bounds in thousandths of `r`: the growth of five levels from memory and of six from
-/// products or folded values, of which the sixth folds first what it multiplies.
-const _: () = {
-    /// `2^259 / r`, rounded down.
-    const FACTOR: u32 = 17_666;
-    const PRODUCT: u32 = 3_000;
-    const FROM_MEMORY: u32 = 1_001;
-    /// `2^256 / r`, and what rounding multiples of `2^257 / r` to multiples of `r` leaves.
-    const FOLDED: u32 = 2_209 + 417;
-    // What the last level of a group, or the product after it, multiplies.
-    assert!(FROM_MEMORY + FIRST_LEVELS * PRODUCT <= FACTOR);
-    assert!(FOLDED + (FIRST_LEVELS - 1) * PRODUCT <= FACTOR && FOLDED <= PRODUCT);
-    assert!(PRODUCT + (FIRST_LEVELS - 1) * PRODUCT <= FACTOR);
-    assert!(SECOND_LEVELS == FIRST_LEVELS + 1);
-    // What is reduced at the end.
-    assert!(PRODUCT + SECOND_LEVELS * PRODUCT <= STORED * 1_000);
-    // Levels whose twiddles are 1 double a bound: 1, 2, 4, 8 where the others are 1, 4, 7, 10.
-};
+/// `2^259 / r`, rounded down; products within 3 r; `2^256 / r`, and what rounding
+/// multiples of `2^257 / r` to multiples of `r` leaves.
+const BOUNDS: Bounds =
+    Bounds { loaded: 1_001, product: 3_000, folded: 2_209 + 417, factor: 17_666, stored: STORED * 1_000 };
+
+/// A dot product is from `-5/2 n r` to `(5/2 n + 1) r`; [`FOLDS`] rounds to multiples
+/// of `2^257 = 4.416 r` from -8 to 7.
+const _: () = assert!(5 * MAX_DOT as u32 / 2 + 1 < 75 * 4_416 / 10_000);
 
 const fn limbs(words: [u64; 4]) -> [u64; LIMBS] {
     [
@@ -112,11 +102,11 @@ const RECIPROCAL: u64 = 0x8_d542_53b7_fa5d;
 /// A prepared constant, 16 of its terms a cache line and more.
 #[derive(Clone)]
 #[repr(align(64))]
-pub(crate) struct Fixed([u64; TERMS]);
+pub struct Fixed([u64; TERMS]);
 
 /// A prepared constant for each lane.
 #[derive(Clone, Copy)]
-pub(crate) struct FixedLanes([__m512i; TERMS]);
+pub struct FixedLanes([__m512i; TERMS]);
 
 /// 16
 static SIXTEEN: Fixed = fixed_power_of_two(4, false);
@@ -165,7 +155,7 @@ trait Terms {
 impl Terms for Fixed {
     #[inline(always)]
     fn term(&self, l: Ifma, k: usize) -> __m512i {
-        l.all(self.0[k])
+        l.word(self.0[k])
     }
 }
 
@@ -178,7 +168,7 @@ impl Terms for FixedLanes {
 
 /// The proof that this CPU has the instructions.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ifma(());
+pub struct Ifma(());
 
 type V = [__m512i; LIMBS];
 
@@ -192,7 +182,7 @@ macro_rules! intrinsic {
 
 impl Ifma {
     /// Asks the CPU.
-    pub(crate) fn detect() -> Option<Self> {
+    pub fn detect() -> Option<Self> {
         (is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512ifma")
             && is_x86_feature_detected!("avx512vbmi2"))
@@ -200,7 +190,7 @@ impl Ifma {
     }
 
     #[inline(always)]
-    fn all(self, x: u64) -> __m512i {
+    fn word(self, x: u64) -> __m512i {
         intrinsic!(_mm512_set1_epi64(x.cast_signed()))
     }
     #[inline(always)]
@@ -209,7 +199,7 @@ impl Ifma {
     }
     #[inline(always)]
     fn mask(self, a: __m512i) -> __m512i {
-        intrinsic!(_mm512_and_si512(a, self.all(MASK)))
+        intrinsic!(_mm512_and_si512(a, self.word(MASK)))
     }
     /// `sum + low52(low52(a) low52(b))`
     #[inline(always)]
@@ -239,9 +229,9 @@ impl Ifma {
     /// `(c + m r) / 2^52` with the `m` that makes it whole, carries not propagated.
     #[inline(always)]
     fn reduce_limb(self, mut c: [__m512i; LIMBS + 1]) -> V {
-        let m = self.low(intrinsic!(_mm512_setzero_si512()), c[0], self.all(MINUS_R_INVERSE));
+        let m = self.low(intrinsic!(_mm512_setzero_si512()), c[0], self.word(MINUS_R_INVERSE));
         for i in 0..LIMBS {
-            let r = self.all(R[i]);
+            let r = self.word(R[i]);
             c[i] = self.low(c[i], m, r);
             c[i + 1] = self.high(c[i + 1], m, r);
         }
@@ -252,20 +242,37 @@ impl Ifma {
     /// `a w`, for `a` within 17.66 r of zero; within 3 r of zero.
     #[inline(always)]
     fn product(self, a: V, w: &impl Terms) -> V {
+        let a = self.biased(a);
+        self.reduce_limb(self.add_terms([self.word(0); LIMBS + 1], &a, w))
+    }
+
+    /// Limbs of 52 bits, the highest with the bias.
+    #[inline(always)]
+    fn biased(self, a: V) -> Factor {
         let mut a = self.carry(a);
-        a[4] = self.add(a[4], self.all(BIAS));
-        let mut c = [self.all(0); LIMBS + 1];
+        a[4] = self.add(a[4], self.word(BIAS));
+        Factor(a)
+    }
+
+    /// The sums `c` with those of `a w`, and with where these start.
+    #[inline(always)]
+    fn add_terms(
+        self,
+        mut c: [__m512i; LIMBS + 1],
+        Factor(a): &Factor,
+        w: &impl Terms,
+    ) -> [__m512i; LIMBS + 1] {
         for (k, sum) in c.iter_mut().enumerate() {
-            *sum = w.term(self, LIMBS * LIMBS + k);
+            *sum = self.add(*sum, w.term(self, LIMBS * LIMBS + k));
         }
-        for (i, limb) in a.into_iter().enumerate() {
+        for (i, limb) in a.iter().enumerate() {
             for j in 0..LIMBS {
                 let term = w.term(self, LIMBS * i + j);
-                c[j] = self.low(c[j], limb, term);
-                c[j + 1] = self.high(c[j + 1], limb, term);
+                c[j] = self.low(c[j], *limb, term);
+                c[j + 1] = self.high(c[j + 1], *limb, term);
             }
         }
-        self.reduce_limb(c)
+        c
     }
 
     /// The limbs of `v + 22 r` less a multiple of `r` that makes it less than
@@ -273,16 +280,16 @@ impl Ifma {
     #[inline(always)]
     fn reduce(self, mut v: V) -> V {
         for i in 0..LIMBS {
-            v[i] = self.add(v[i], self.all(u64::from(STORED) * R[i]));
+            v[i] = self.add(v[i], self.word(u64::from(STORED) * R[i]));
         }
         // The two highest limbs give the quotient, too small rather than too large: the
         // carries of the others, below 2^-40 r, are less than what `RECIPROCAL` lacks.
         let top = self.add(v[4], self.carry_of(v[3]));
         let top = intrinsic!(_mm512_srli_epi64::<1>(top));
-        let quotient = self.high(self.all(0), top, self.all(RECIPROCAL));
+        let quotient = self.high(self.word(0), top, self.word(RECIPROCAL));
         let quotient = intrinsic!(_mm512_srli_epi64::<45>(quotient));
         for i in 0..LIMBS {
-            let minus_r = self.all(MINUS_R[i]);
+            let minus_r = self.word(MINUS_R[i]);
             v[i] = self.low(v[i], quotient, minus_r);
             if i < LIMBS - 1 {
                 v[i + 1] = self.high(v[i + 1], quotient, minus_r);
@@ -297,9 +304,9 @@ impl Ifma {
 
     /// [`reduce`](Self::reduce), to less than `r`.
     #[inline(always)]
-    fn canonical(self, v: V) -> V {
+    fn reduce_fully(self, v: V) -> V {
         let v = self.reduce(v);
-        let may_exceed = intrinsic!(_mm512_cmpge_epi64_mask(v[4], self.all(R[4])));
+        let may_exceed = intrinsic!(_mm512_cmpge_epi64_mask(v[4], self.word(R[4])));
         if may_exceed == 0 { v } else { self.subtract_r(v) }
     }
 
@@ -309,10 +316,10 @@ impl Ifma {
     fn subtract_r(self, v: V) -> V {
         let mut less = v;
         for i in 0..LIMBS {
-            less[i] = intrinsic!(_mm512_sub_epi64(v[i], self.all(R[i])));
+            less[i] = intrinsic!(_mm512_sub_epi64(v[i], self.word(R[i])));
         }
         let less = self.carry(less);
-        let positive = intrinsic!(_mm512_cmpge_epi64_mask(less[4], self.all(0)));
+        let positive = intrinsic!(_mm512_cmpge_epi64_mask(less[4], self.word(0)));
         let mut result = v;
         for i in 0..LIMBS {
             result[i] = intrinsic!(_mm512_mask_mov_epi64(v[i], positive, self.mask(less[i])));
@@ -384,9 +391,15 @@ fn limbs_of(scalar: &Scalar) -> [u64; LIMBS] {
     limbs([word(0), word(1), word(2), word(3)])
 }
 
+/// A value with carries propagated and the bias added: limbs of 52 bits.
+#[derive(Clone, Copy)]
+pub struct Factor(V);
+
 impl Lanes for Ifma {
     const LANES: usize = 8;
+    const BOUNDS: Bounds = BOUNDS;
     type V = V;
+    type Factor = Factor;
     type Fixed = Fixed;
     type FixedLanes = FixedLanes;
 
@@ -403,14 +416,14 @@ impl Lanes for Ifma {
 
     #[inline(always)]
     fn fixed_lanes(self, w: V) -> FixedLanes {
-        let mut terms = [self.all(0); TERMS];
+        let mut terms = [self.word(0); TERMS];
         // w 2^260, of w's Montgomery form w 2^256.
         let mut shifted = self.reduce(self.product(w, &SIXTEEN));
         let start = self.product(shifted, &MINUS_BIAS);
         for i in (0..LIMBS).rev() {
             terms[LIMBS * i..LIMBS * (i + 1)].copy_from_slice(&shifted);
             let [v0, v1, v2, v3, v4] = shifted;
-            shifted = self.carry(self.reduce_limb([v0, v1, v2, v3, v4, self.all(0)]));
+            shifted = self.carry(self.reduce_limb([v0, v1, v2, v3, v4, self.word(0)]));
             for limb in &mut shifted {
                 *limb = self.mask(*limb);
             }
@@ -418,19 +431,19 @@ impl Lanes for Ifma {
         terms[LIMBS * LIMBS..LIMBS * LIMBS + LIMBS].copy_from_slice(&start);
         for i in 0..LIMBS {
             let sum = &mut terms[LIMBS * LIMBS + 1 + i];
-            *sum = intrinsic!(_mm512_sub_epi64(*sum, self.all(CENTRE * R[i])));
+            *sum = intrinsic!(_mm512_sub_epi64(*sum, self.word(CENTRE * R[i])));
         }
         FixedLanes(terms)
     }
 
     #[inline(always)]
     fn zero(self) -> V {
-        [self.all(0); LIMBS]
+        [self.word(0); LIMBS]
     }
 
     #[inline(always)]
     unsafe fn load(self, from: *const Scalar, stride: usize) -> V {
-        let mut z = [self.all(0); 4];
+        let mut z = [self.word(0); 4];
         for (i, z) in z.iter_mut().enumerate() {
             // SAFETY: the CPU has the instructions; the caller says that scalars 2i and 2i + 1,
             // of 32 bytes each, can be read.
@@ -449,7 +462,7 @@ impl Lanes for Ifma {
 
     #[inline(always)]
     unsafe fn store(self, v: V, to: *mut Scalar, stride: usize) {
-        let z = self.scalars(self.join(self.canonical(v)));
+        let z = self.scalars(self.join(self.reduce_fully(v)));
         for (i, z) in z.into_iter().enumerate() {
             // SAFETY: the CPU has the instructions; the caller says that scalars 2i and 2i + 1,
             // of 32 bytes each, can be written.
@@ -465,10 +478,49 @@ impl Lanes for Ifma {
         }
     }
 
+    #[inline(always)]
+    fn all(self, scalar: &Scalar) -> V {
+        limbs(blst_fr::from(*scalar).l).map(|limb| self.word(limb))
+    }
+
+    #[inline(always)]
+    fn canonical(self, v: V) -> V {
+        self.reduce_fully(v)
+    }
+
+    #[inline(always)]
+    fn factor(self, v: V) -> Factor {
+        self.biased(v)
+    }
+
+    #[inline(always)]
+    fn dot(self, factors: &[Factor], constants: &[Fixed]) -> V {
+        debug_assert!(factors.len() == constants.len() && factors.len() <= MAX_DOT);
+        // A term's middle is 3 r, half a step of the reduction more than its share of a sum.
+        let centre = factors.len() as u64 / 2;
+        let mut c = [self.word(0); LIMBS + 1];
+        for i in 0..LIMBS {
+            c[i + 1] = self.word(centre * R[i]);
+        }
+        for (factor, constant) in factors.iter().zip(constants) {
+            c = self.add_terms(c, factor, constant);
+        }
+        self.fold(self.reduce_limb(c))
+    }
+
+    #[inline(always)]
+    fn add_product(self, mut sum: V, factor: &Factor, constant: &Fixed) -> V {
+        let product = self.reduce_limb(self.add_terms([self.word(0); LIMBS + 1], factor, constant));
+        for i in 0..LIMBS {
+            sum[i] = self.add(sum[i], product[i]);
+        }
+        sum
+    }
+
     /// `a` times `16 b`, reduced by 2^260: the Montgomery forms are with 2^256.
     #[inline(always)]
     fn times(self, a: V, b: V) -> V {
-        let mut c = [self.all(0); 2 * LIMBS + 1];
+        let mut c = [self.word(0); 2 * LIMBS + 1];
         for j in 0..LIMBS {
             let mut limb = intrinsic!(_mm512_slli_epi64::<4>(b[j]));
             if j > 0 {
@@ -499,7 +551,7 @@ impl Lanes for Ifma {
     #[inline(always)]
     fn fold(self, mut v: V) -> V {
         let top = self.add(v[4], self.carry_of(v[3]));
-        let h = intrinsic!(_mm512_srai_epi64::<49>(self.add(top, self.all(1 << 48))));
+        let h = intrinsic!(_mm512_srai_epi64::<49>(self.add(top, self.word(1 << 48))));
         for i in 0..LIMBS {
             let (low, high) = FOLDS[i].split_at(8);
             // SAFETY: the CPU has the instructions; both halves are eight words.

@@ -2,10 +2,12 @@
 //!
 //! Values are below 2^256, which is 2.2 r; a product is below 1.004 r.
 
+use std::array;
+
 use blst::blst_fr;
 use blstrs::Scalar;
 
-use super::{Constant, Job, Lanes};
+use super::{Bounds, Constant, Job, Lanes};
 
 type Limbs = [u64; 4];
 
@@ -67,15 +69,15 @@ type V = [Limbs; LANES];
 
 /// A prepared constant.
 #[derive(Clone, Copy)]
-pub(crate) struct Fixed([Limbs; 4]);
+pub struct Fixed([Limbs; 4]);
 
 /// A prepared constant for each lane.
 #[derive(Clone, Copy)]
-pub(crate) struct FixedLanes([Fixed; LANES]);
+pub struct FixedLanes([Fixed; LANES]);
 
 /// Any CPU.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Portable;
+pub struct Portable;
 
 #[inline(always)]
 fn add(a: Limbs, b: Limbs) -> (Limbs, bool) {
@@ -177,9 +179,36 @@ fn sum_difference(a: Limbs, b: Limbs) -> (Limbs, Limbs) {
     (add(a, b).0, add(difference, MULTIPLES[2 * usize::from(borrow)]).0)
 }
 
+/// `t`, of which all but the lowest six bits of the highest limb are zero: below
+/// 2^262, which is 141 r, to below 1.004 r.
+#[inline(always)]
+fn reduce_wide(t: [u64; 5]) -> Limbs {
+    let quotient = quotient(t[4] << 10 | t[3] >> 54) as u64;
+    let [m0, m1, m2, m3, _] = row(quotient, &R);
+    // One `r` too many may be left, which is less than 2^256.
+    fold(sub([t[0], t[1], t[2], t[3]], [m0, m1, m2, m3]).0)
+}
+
+/// `sum a_i w_i`, below 1.004 r.
+#[inline(always)]
+fn dot(factors: &[V], constants: &[Fixed], lane: usize) -> Limbs {
+    let (mut t, mut carries) = ([0; 5], 0);
+    for (factor, Fixed(w)) in factors.iter().zip(constants) {
+        for (limb, w) in factor[lane].iter().zip(w) {
+            let (sum, carry) = add_row(t, row(*limb, w));
+            (t, carries) = (sum, carries + u64::from(carry));
+        }
+    }
+    let (t, carry) = clear_lowest(t);
+    reduce_wide([t[1], t[2], t[3], t[4], carries + u64::from(carry)])
+}
+
 impl Lanes for Portable {
     const LANES: usize = LANES;
+    /// Values never grow: sums are reduced.
+    const BOUNDS: Bounds = Bounds { loaded: 1_000, product: 0, folded: 1_004, factor: 2_209, stored: 2_209 };
     type V = V;
+    type Factor = V;
     type Fixed = Fixed;
     type FixedLanes = FixedLanes;
 
@@ -212,6 +241,34 @@ impl Lanes for Portable {
             // SAFETY: the caller says that it can be written; `Scalar` is a transparent `blst_fr`.
             unsafe { to.add(i * stride).cast::<blst_fr>().write(blst_fr { l: reduce_once(fold(lane)) }) }
         }
+    }
+
+    #[inline(always)]
+    fn all(self, scalar: &Scalar) -> V {
+        [blst_fr::from(*scalar).l; LANES]
+    }
+
+    #[inline(always)]
+    fn canonical(self, v: V) -> V {
+        v.map(|lane| reduce_once(fold(lane)))
+    }
+
+    #[inline(always)]
+    fn factor(self, v: V) -> V {
+        v
+    }
+
+    #[inline(always)]
+    fn dot(self, factors: &[V], constants: &[Fixed]) -> V {
+        array::from_fn(|lane| dot(factors, constants, lane))
+    }
+
+    #[inline(always)]
+    fn add_product(self, mut sum: V, factor: &V, constant: &Fixed) -> V {
+        for (sum, factor) in sum.iter_mut().zip(factor) {
+            *sum = add(fold(*sum), product(*factor, constant)).0;
+        }
+        sum
     }
 
     /// Montgomery's product: the rows of `a`, each followed by a step of the reduction.
