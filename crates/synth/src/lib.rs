@@ -14,10 +14,10 @@ mod stage;
 mod witness;
 mod zeroed;
 
-pub use circuit::PorepCircuit;
+pub use circuit::{Blank, FilecoinCircuit, ParseCircuitError, PorepCircuit, PostCircuit, SnapCircuit};
 pub use cpu::{check, eval_ab, eval_c};
 pub use error::SynthError;
-pub use record::{Recording, record, record_repeating};
+pub use record::{Recording, record, record_blocks, record_repeating};
 pub use shape::{SectorShape, TreeKind};
 pub use stage::{EvalStage, WitnessStage};
 pub use witness::{WitnessSize, witness};
