@@ -48,6 +48,14 @@ pub enum SynthError {
     /// Filecoin's own code refused.
     #[error("storage-proofs: {0}")]
     Upstream(#[source] BoxError),
+    /// A sub-circuit that should be the first one again is another.
+    #[error("sub-circuit {block} of the circuit is not as the first: {what}")]
+    Unequal {
+        /// Which, counted from 0.
+        block: u32,
+        /// What it has.
+        what: &'static str,
+    },
     /// The constraints are too many to be held.
     #[error(transparent)]
     R1cs(#[from] R1csError),
@@ -106,7 +114,11 @@ impl SynthError {
             | Self::PublicInput { .. }
             | Self::Cancelled(_) => ErrorKind::Input,
             Self::Memory { .. } => ErrorKind::Resource,
-            Self::Synthesis(_) | Self::Upstream(_) | Self::R1cs(_) | Self::Foreign { .. } => ErrorKind::Bug,
+            Self::Synthesis(_)
+            | Self::Upstream(_)
+            | Self::Unequal { .. }
+            | Self::R1cs(_)
+            | Self::Foreign { .. } => ErrorKind::Bug,
         }
     }
 }

@@ -16,10 +16,10 @@ mod witness;
 mod writer;
 mod zeroed;
 
-pub use circuit::PorepCircuit;
 pub use cpu::{Evaluator, Side, check, eval_ab, eval_c};
+pub use circuit::{Blank, FilecoinCircuit, ParseCircuitError, PorepCircuit, PostCircuit, SnapCircuit};
 pub use error::SynthError;
-pub use record::{Recording, record, record_repeating};
+pub use record::{Recording, record, record_blocks, record_repeating};
 pub use shape::{SectorShape, TreeKind};
 pub use stage::{EvalStage, WitnessStage};
 pub use witness::{WitnessSize, witness};

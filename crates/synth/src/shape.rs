@@ -9,7 +9,7 @@ use std::fmt;
 use cuzk_values::TreeShape;
 
 /// The shape of a sector's trees and proofs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SectorShape {
     /// Nodes of 32 bytes, as a power of two.
     pub log_nodes: u8,
@@ -26,7 +26,7 @@ pub struct SectorShape {
 }
 
 /// How upstream divides a tree of arity 8. The nodes and their hashes do not depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TreeKind {
     /// All levels are the base tree.
     Single,

@@ -1,6 +1,10 @@
 //! The PoRep circuit of each sector size: parameters, constraints, witnesses, public inputs.
 
+mod blank;
+mod filecoin;
 mod fit;
+mod post;
+mod snap;
 mod upstream;
 
 use cuzk_pipeline_core::{Cx, Footprint};
@@ -9,10 +13,16 @@ use ff::Field;
 
 use crate::c1::upstream::with_tree;
 use crate::writer::{self, Blocks, assemble, size};
-use crate::{Recording, SectorShape, SynthError, WitnessSize};
-use upstream::{ParameterId, Record};
+use crate::{Recording, SectorShape, SynthError, WitnessSize, record_repeating};
+use upstream::ParameterId;
 
-/// The circuit that proves one partition of a PoRep, for sectors of one size.
+pub use blank::Blank;
+pub use filecoin::{FilecoinCircuit, ParseCircuitError};
+pub use post::PostCircuit;
+pub use snap::SnapCircuit;
+
+/// The circuit that proves one partition of a PoRep, for sectors of one size: the
+/// commitments, then challenges.
 ///
 /// All variants (`V1`, `V1_1`, synthetic, non-interactive) of a sector size have
 /// the same circuit and parameters; they differ in the challenges, and in how
@@ -21,7 +31,7 @@ use upstream::{ParameterId, Record};
 /// This type is where templates and writers for Filecoin's circuits belong:
 /// nothing outside it knows that its constraints are recorded and its witnesses
 /// synthesised by upstream's gadgets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PorepCircuit {
     shape: SectorShape,
 }
@@ -52,7 +62,11 @@ impl PorepCircuit {
     /// [`SynthError::Synthesis`], [`SynthError::Upstream`] and
     /// [`SynthError::R1cs`], which no sector size is known to cause.
     pub fn record(&self) -> Result<Recording, SynthError> {
-        with_tree(self.shape, Record(self.shape))
+        record_repeating(
+            Blank::porep(self.shape, 0),
+            Blank::porep(self.shape, 1),
+            self.shape.challenges as u32,
+        )
     }
 
     /// The size of the circuit's witnesses, known without recording.

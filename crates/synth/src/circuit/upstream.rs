@@ -17,10 +17,10 @@ use storage_proofs_porep::stacked::{
 };
 
 use crate::c1::upstream::{WithTree, partition_proofs, public_inputs, setup_params};
-use crate::{Recording, SectorShape, SynthError, WitnessSize, record_repeating, witness};
+use crate::{SectorShape, SynthError, WitnessSize, witness};
 
-type Porep<Tree> = StackedCircuit<Tree, Sha256Hasher>;
-type Compound<Tree> = StackedCompound<Tree, Sha256Hasher>;
+pub(super) type Porep<Tree> = StackedCircuit<Tree, Sha256Hasher>;
+pub(super) type Compound<Tree> = StackedCompound<Tree, Sha256Hasher>;
 
 /// The stem of the parameter files' names.
 pub(super) struct ParameterId(pub(super) SectorShape);
@@ -32,18 +32,6 @@ impl WithTree for ParameterId {
         let params = public_params::<Tree>(self.0, self.0.challenges)?;
         let id = <Compound<Tree> as CacheableParameters<Porep<Tree>, _>>::cache_identifier(&params);
         Ok(format!("v{VERSION}-{id}"))
-    }
-}
-
-/// The constraints: a header, and equal challenges.
-pub(super) struct Record(pub(super) SectorShape);
-
-impl WithTree for Record {
-    type Output = Result<Recording, SynthError>;
-
-    fn run<Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>>(self) -> Self::Output {
-        let one = Compound::<Tree>::blank_circuit(&public_params(self.0, 1)?);
-        record_repeating(Header::<Tree>(None, PhantomData), one, self.0.challenges as u32)
     }
 }
 
@@ -75,7 +63,7 @@ impl WithTree for Pieces<'_> {
 }
 
 /// What comes before the challenges: the commitments, and `comm_r`'s hash.
-struct Header<'a, Tree>(Option<&'a C1>, PhantomData<Tree>);
+pub(super) struct Header<'a, Tree>(pub(super) Option<&'a C1>, pub(super) PhantomData<Tree>);
 
 impl<Tree> Circuit<Scalar> for Header<'_, Tree>
 where
@@ -98,7 +86,10 @@ where
 /// Parameters of a circuit with so many challenges. It depends on the sector's
 /// shape alone; on the variant and the `porep_id` only the graph does, which the
 /// circuit does not look at.
-fn public_params<Tree>(shape: SectorShape, challenges: usize) -> Result<PublicParams<Tree>, SynthError>
+pub(super) fn public_params<Tree>(
+    shape: SectorShape,
+    challenges: usize,
+) -> Result<PublicParams<Tree>, SynthError>
 where
     Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>,
 {
@@ -109,6 +100,6 @@ where
     StackedDrg::<Tree, Sha256Hasher>::setup(&setup).map_err(upstream)
 }
 
-fn upstream(error: impl Into<BoxError>) -> SynthError {
+pub(super) fn upstream(error: impl Into<BoxError>) -> SynthError {
     SynthError::Upstream(error.into())
 }

@@ -6,84 +6,30 @@ use std::slice;
 
 use cuzk_pipeline_core::{Footprint, Value};
 
-/// A run of rows that stands several times in a matrix and is stored once.
-///
-/// A circuit that proves the same of many things (a PoRep partition's 18
-/// challenges, a WindowPoSt partition's 2,349 sectors) lays equal sub-circuits
-/// side by side. Copy `k` of such a run has the first copy's rows with the
-/// columns of its own variables moved: by `k` times the length of
-/// [`inputs`](Self::inputs), or of [`aux`](Self::aux). All other columns, as
-/// ONE's, are shared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repeat {
-    /// How many times the run stands there: at least once.
-    pub count: u32,
-    /// The rows of the first copy.
-    pub rows: Range<u32>,
-    /// The columns of the inputs that are its own.
-    pub inputs: Range<u32>,
-    /// The columns of the auxiliary variables that are its own. Columns past
-    /// them, up to the last copy's, are never in the run.
-    pub aux: Range<u32>,
-}
-
-impl Repeat {
-    /// Nothing is repeated.
-    pub const NONE: Self = Self { count: 1, rows: 0..0, inputs: 0..0, aux: 0..0 };
-
-    fn shift(&self, copy: u32) -> Shift {
-        let (inputs, aux) = (self.inputs.len() as u32, self.aux.len() as u32);
-        Shift {
-            first_input: self.inputs.start,
-            inputs,
-            inputs_by: copy * inputs,
-            first_aux: self.aux.start,
-            aux_by: copy * aux,
-        }
-    }
-}
-
-impl Default for Repeat {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
-
-/// What moves the columns of a copy.
-#[derive(Debug, Clone, Copy)]
-struct Shift {
-    first_input: u32,
-    inputs: u32,
-    inputs_by: u32,
-    first_aux: u32,
-    aux_by: u32,
-}
-
-impl Shift {
-    #[inline]
-    fn apply(self, column: u32) -> u32 {
-        if column >= self.first_aux {
-            column + self.aux_by
-        } else if column.wrapping_sub(self.first_input) < self.inputs {
-            column + self.inputs_by
-        } else {
-            column
-        }
-    }
-}
+use super::repeat::{Repeat, Shift};
+use crate::Bits;
 
 /// A sparse matrix: rows of (column, coefficient's index), columns ascending
 /// and distinct, no coefficient zero.
 ///
 /// Columns number the inputs first (ONE is column 0), then the auxiliary
-/// variables. A stored entry weighs 8 bytes, a stored row 4.
+/// variables. A stored entry weighs 6 bytes, a stored row 4.
 #[derive(Debug, Clone, Default)]
 pub struct Matrix {
     ends: Vec<u32>,
     columns: Vec<u32>,
-    coefficients: Vec<u32>,
+    /// The indices of the coefficients, or [`ESCAPED`].
+    coefficients: Vec<u16>,
+    /// The indices that do not fit, by entry, ascending.
+    escaped: Vec<(u32, u32)>,
     repeat: Repeat,
 }
+
+/// Stands for an index that needs more than 16 bits.
+const ESCAPED: u16 = u16::MAX;
+
+/// The run of a matrix that has none.
+static NO_REPEAT: Repeat = Repeat::NONE;
 
 impl Matrix {
     /// How many rows, repeated ones counted as often as they stand there.
@@ -117,55 +63,96 @@ impl Matrix {
     /// If the range goes past the last row.
     pub fn rows_in(&self, rows: Range<usize>) -> Rows<'_> {
         assert!(rows.end <= self.rows(), "rows {rows:?} of {}", self.rows());
-        let run = &self.repeat.rows;
-        let (first, len) = (run.start as usize, run.len());
-        let repeated = len * self.repeat.count as usize;
-        let (stored, copy) = match rows.start.checked_sub(first) {
-            Some(at) if at < repeated => (first + at % len, at / len),
-            Some(at) if at >= repeated => (first + len + at - repeated, 0),
-            _ => (rows.start, 0),
-        };
-        let (stored, copy) = (stored as u32, copy as u32);
-        Rows {
-            ends: &self.ends,
-            columns: &self.columns,
-            coefficients: &self.coefficients,
-            repeat: &self.repeat,
-            stored,
-            copy,
-            shift: self.repeat.shift(copy),
-            start: self.start(stored),
-            left: rows.len(),
+        let (stored, copy) = self.repeat.stored(rows.start);
+        let (repeat, shift) = (&self.repeat, self.repeat.shift(copy));
+        Rows { copy, ..self.iter(repeat, shift, stored as u32, rows.len()) }
+    }
+
+    /// The rows as they are stored: the repeated run once, with the first copy's
+    /// columns, and [`Repeat::BOUND`]` + i` for its argument `i`.
+    pub fn stored_rows(&self) -> Rows<'_> {
+        self.iter(&NO_REPEAT, Shift::NONE, 0, self.ends.len())
+    }
+
+    /// How many entries are stored.
+    pub fn stored_entries(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Marks the columns that occur.
+    ///
+    /// # Panics
+    /// If a column, or one of the repeated run's, is not among `columns`.
+    pub fn occurring(&self, columns: usize) -> Bits {
+        let Repeat { count, rows, inputs, aux, .. } = &self.repeat;
+        let mut shared = Bits::zeros(columns);
+        let (mut of_inputs, mut of_aux) = (Bits::zeros(inputs.len()), Bits::zeros(aux.len()));
+        let mut bound = Bits::zeros(self.repeat.arguments(0).len());
+        for (row, entries) in (0..).zip(self.stored_rows()) {
+            let repeated = rows.contains(&row);
+            for (column, _) in entries {
+                if column >= Repeat::BOUND {
+                    bound.set((column - Repeat::BOUND) as usize);
+                } else if repeated && aux.contains(&column) {
+                    of_aux.set((column - aux.start) as usize);
+                } else if repeated && inputs.contains(&column) {
+                    of_inputs.set((column - inputs.start) as usize);
+                } else {
+                    shared.set(column as usize);
+                }
+            }
         }
+        // The columns of the copies, then those of all other rows.
+        let mut copies = Bits::with_capacity(columns);
+        for (own, first) in [(&of_inputs, inputs.start), (&of_aux, aux.start)] {
+            copies.append(&Bits::zeros(first as usize - copies.len()), 0);
+            (0..*count).for_each(|_| copies.append(own, 0));
+        }
+        copies.append(&Bits::zeros(columns - copies.len()), 0);
+        for copy in 0..*count {
+            let arguments = self.repeat.arguments(copy);
+            bound.iter_ones().for_each(|i| shared.set(arguments[i] as usize));
+        }
+        let words = shared.words().iter().zip(copies.words()).map(|(shared, copies)| shared | copies);
+        Bits::from_words(words.collect(), columns).expect("as many words")
     }
 
+    fn iter<'a>(&'a self, repeat: &'a Repeat, shift: Shift<'a>, stored: u32, left: usize) -> Rows<'a> {
+        Rows { matrix: self, repeat, stored, copy: 0, shift, start: self.start(stored), left }
+    }
+
+    /// Where the entries of stored row `row` start.
     fn start(&self, row: u32) -> usize {
-        start(&self.ends, row)
+        if row == 0 { 0 } else { self.ends[row as usize - 1] as usize }
     }
-}
 
-/// Where the entries of stored row `row` start.
-fn start(ends: &[u32], row: u32) -> usize {
-    if row == 0 { 0 } else { ends[row as usize - 1] as usize }
+    /// The escaped indices of some entries.
+    #[inline]
+    fn escaped(&self, entries: &Range<usize>) -> &[(u32, u32)] {
+        if self.escaped.is_empty() {
+            return &[];
+        }
+        let before = |entry: usize| self.escaped.partition_point(|(at, _)| (*at as usize) < entry);
+        &self.escaped[before(entries.start)..before(entries.end)]
+    }
 }
 
 impl Value for Matrix {
     fn footprint(&self) -> Footprint {
-        let words = self.ends.capacity() + self.columns.capacity() + self.coefficients.capacity();
-        Footprint::host(4 * words as u64)
+        let words = self.ends.capacity() + self.columns.capacity() + self.repeat.bound.capacity();
+        let bytes = 4 * words + 2 * self.coefficients.capacity() + 8 * self.escaped.capacity();
+        Footprint::host(bytes as u64)
     }
 }
 
 /// Consecutive rows of a [`Matrix`].
 #[derive(Debug, Clone)]
 pub struct Rows<'a> {
-    ends: &'a [u32],
-    columns: &'a [u32],
-    coefficients: &'a [u32],
+    matrix: &'a Matrix,
     repeat: &'a Repeat,
     stored: u32,
     copy: u32,
-    shift: Shift,
+    shift: Shift<'a>,
     start: usize,
     left: usize,
 }
@@ -176,11 +163,12 @@ impl<'a> Iterator for Rows<'a> {
     #[inline]
     fn next(&mut self) -> Option<Row<'a>> {
         self.left = self.left.checked_sub(1)?;
-        let end = self.ends[self.stored as usize] as usize;
+        let end = self.matrix.ends[self.stored as usize] as usize;
         let entries = self.start..end;
         let row = Row {
-            columns: self.columns[entries.clone()].iter(),
-            coefficients: self.coefficients[entries].iter(),
+            columns: self.matrix.columns[entries.clone()].iter(),
+            coefficients: self.matrix.coefficients[entries.clone()].iter(),
+            escaped: self.matrix.escaped(&entries).iter(),
             shift: self.shift,
         };
         (self.stored, self.start) = (self.stored + 1, end);
@@ -202,7 +190,7 @@ impl Rows<'_> {
         if self.copy + 1 < repeat.count {
             self.copy += 1;
             self.stored = repeat.rows.start;
-            self.start = start(self.ends, self.stored);
+            self.start = self.matrix.start(self.stored);
         } else {
             self.copy = 0;
         }
@@ -217,8 +205,9 @@ impl FusedIterator for Rows<'_> {}
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
     columns: slice::Iter<'a, u32>,
-    coefficients: slice::Iter<'a, u32>,
-    shift: Shift,
+    coefficients: slice::Iter<'a, u16>,
+    escaped: slice::Iter<'a, (u32, u32)>,
+    shift: Shift<'a>,
 }
 
 impl Iterator for Row<'_> {
@@ -227,7 +216,11 @@ impl Iterator for Row<'_> {
     #[inline]
     fn next(&mut self) -> Option<(u32, u32)> {
         let column = self.shift.apply(*self.columns.next()?);
-        Some((column, *self.coefficients.next()?))
+        let coefficient = match *self.coefficients.next()? {
+            ESCAPED => self.escaped.next()?.1,
+            index => index.into(),
+        };
+        Some((column, coefficient))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -243,11 +236,25 @@ impl FusedIterator for Row<'_> {}
 pub struct MatrixBuilder(Matrix);
 
 impl MatrixBuilder {
+    /// Room for so many rows and entries.
+    pub fn with_capacity(rows: usize, entries: usize) -> Self {
+        Self(Matrix {
+            ends: Vec::with_capacity(rows),
+            columns: Vec::with_capacity(entries),
+            coefficients: Vec::with_capacity(entries),
+            ..Matrix::default()
+        })
+    }
+
     /// Adds an entry to the row that is being made.
     #[inline]
     pub fn entry(&mut self, column: u32, coefficient: u32) {
+        let short = u16::try_from(coefficient).unwrap_or(ESCAPED);
+        if short == ESCAPED {
+            self.0.escaped.push((self.0.columns.len() as u32, coefficient));
+        }
         self.0.columns.push(column);
-        self.0.coefficients.push(coefficient);
+        self.0.coefficients.push(short);
     }
 
     /// Ends the row.
@@ -275,6 +282,22 @@ impl MatrixBuilder {
         &mut self.0.columns
     }
 
+    /// The columns of a row that has ended.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn columns_of(&self, row: usize) -> &[u32] {
+        &self.0.columns[self.entries_of(row..row + 1)]
+    }
+
+    /// Where the entries of some rows stand among all.
+    ///
+    /// # Panics
+    /// If the rows have not ended.
+    pub fn entries_of(&self, rows: Range<usize>) -> Range<usize> {
+        self.0.start(rows.start as u32)..self.0.start(rows.end as u32)
+    }
+
     /// The matrix, with no memory to spare.
     pub fn build(self) -> Matrix {
         self.build_repeating(Repeat::NONE)
@@ -284,13 +307,16 @@ impl MatrixBuilder {
     /// [`count`](Repeat::count) times.
     ///
     /// # Panics
-    /// If `count` is 0, or the run has rows that were not made.
+    /// If `count` is 0, the run has rows that were not made, or its copies have
+    /// not the same number of arguments.
     pub fn build_repeating(mut self, repeat: Repeat) -> Matrix {
         assert!(repeat.count > 0, "a run of rows stands at least once");
         assert!(repeat.rows.end as usize <= self.rows(), "rows {:?} of {}", repeat.rows, self.rows());
+        assert!(repeat.bound.len().is_multiple_of(repeat.count as usize), "copies have the same arguments");
         self.0.ends.shrink_to_fit();
         self.0.columns.shrink_to_fit();
         self.0.coefficients.shrink_to_fit();
+        self.0.escaped.shrink_to_fit();
         self.0.repeat = repeat;
         self.0
     }
@@ -309,25 +335,60 @@ mod tests {
         builder
     }
 
-    fn all(matrix: &Matrix) -> Vec<Vec<(u32, u32)>> {
-        matrix.rows_in(0..matrix.rows()).map(Iterator::collect).collect()
+    fn all(rows: Rows<'_>) -> Vec<Vec<(u32, u32)>> {
+        rows.map(Iterator::collect).collect()
+    }
+
+    fn every_range_is(matrix: &Matrix, written: &[&[(u32, u32)]]) {
+        assert_eq!(matrix.rows(), written.len());
+        assert_eq!(matrix.entries(), written.iter().map(|row| row.len()).sum::<usize>());
+        for from in 0..written.len() {
+            for to in from..=written.len() {
+                let rows = matrix.rows_in(from..to);
+                assert_eq!(rows.len(), to - from);
+                assert_eq!(all(rows), written[from..to]);
+            }
+        }
+    }
+
+    /// The columns that occur, by the definition.
+    fn occurring(matrix: &Matrix, columns: usize) -> Bits {
+        let mut bits = Bits::zeros(columns);
+        matrix.rows_in(0..matrix.rows()).flatten().for_each(|(column, _)| bits.set(column as usize));
+        bits
     }
 
     #[test]
     fn rows_are_those_that_were_made() {
         let rows: [&[_]; 4] = [&[(0, 1), (7, 2)], &[], &[(3, 3)], &[]];
         let matrix = made(&rows).build();
-        assert_eq!((matrix.rows(), matrix.entries()), (4, 3));
-        assert_eq!(all(&matrix), rows);
+        every_range_is(&matrix, &rows);
         assert!((0..4).all(|i| matrix.row(i).eq(rows[i].iter().copied())));
-        assert_eq!(all(&MatrixBuilder::default().build()), Vec::<Vec<_>>::new());
+        assert_eq!(all(matrix.stored_rows()), rows);
+        assert_eq!(matrix.occurring(8).iter_ones().collect::<Vec<_>>(), [0, 3, 7]);
+        every_range_is(&MatrixBuilder::default().build(), &[]);
+    }
+
+    #[test]
+    fn indices_of_more_than_16_bits_are_kept() {
+        let rows: [&[_]; 5] = [
+            &[(0, 65_534), (7, 65_535)],
+            &[],
+            &[(3, 65_536), (4, 1), (5, u32::MAX)],
+            &[(2, 2)],
+            &[(1, 1 << 20)],
+        ];
+        let matrix = made(&rows).build();
+        every_range_is(&matrix, &rows);
+        let short = made(&[&[(0, 1), (7, 2)], &[], &[(3, 2), (4, 1), (5, 3)], &[(2, 2)], &[(1, 1)]]).build();
+        assert_eq!(matrix.footprint().host, short.footprint().host + 4 * 8);
     }
 
     #[test]
     fn a_repeated_run_equals_its_copies_written_out() {
         // Inputs 0 (shared), 1, 2, 3 (one a copy); auxiliary 4, 5 (shared), then two a copy.
         let stored: [&[_]; 4] = [&[(4, 0)], &[(0, 1), (1, 2), (5, 3), (7, 4)], &[(6, 5)], &[(3, 6), (11, 7)]];
-        let repeat = Repeat { count: 3, rows: 1..3, inputs: 1..2, aux: 6..8 };
+        let repeat = Repeat { count: 3, rows: 1..3, inputs: 1..2, aux: 6..8, bound: vec![] };
         let matrix = made(&stored).build_repeating(repeat);
         let written: [&[_]; 8] = [
             &[(4, 0)],
@@ -339,14 +400,28 @@ mod tests {
             &[(10, 5)],
             &[(3, 6), (11, 7)],
         ];
-        assert_eq!((matrix.rows(), matrix.entries()), (8, written.iter().map(|r| r.len()).sum()));
-        assert_eq!(all(&matrix), written);
-        for from in 0..8 {
-            for to in from..=8 {
-                let rows = matrix.rows_in(from..to);
-                assert_eq!(rows.len(), to - from);
-                assert!(rows.map(Iterator::collect::<Vec<_>>).eq(written[from..to].iter().copied()));
-            }
-        }
+        every_range_is(&matrix, &written);
+        assert_eq!(all(matrix.stored_rows()), stored);
+        assert_eq!(matrix.occurring(12), occurring(&matrix, 12));
+        let copies = [(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (1, 2), (2, 2), (3, 0)];
+        assert!((0..8).all(|row| matrix.repeat().stored(row) == copies[row]));
+    }
+
+    #[test]
+    fn arguments_are_bound_copy_by_copy() {
+        // ONE is the only input; 1 to 5 are shared, two of them bound in each of two copies; then one a copy.
+        const X: u32 = Repeat::BOUND;
+        let stored: [&[_]; 2] = [&[(0, 0), (X, 1), (3, 2), (X + 1, 3), (6, 4)], &[(1, 5), (7, 6)]];
+        let repeat = Repeat { count: 2, rows: 0..1, inputs: 1..1, aux: 6..7, bound: vec![1, 4, 2, 5] };
+        let matrix = made(&stored).build_repeating(repeat);
+        let written: [&[_]; 3] = [
+            &[(0, 0), (1, 1), (3, 2), (4, 3), (6, 4)],
+            &[(0, 0), (2, 1), (3, 2), (5, 3), (7, 4)],
+            &[(1, 5), (7, 6)],
+        ];
+        every_range_is(&matrix, &written);
+        assert_eq!(all(matrix.stored_rows()), stored);
+        assert_eq!(matrix.occurring(8), occurring(&matrix, 8));
+        assert_eq!(matrix.occurring(8).count_ones(), 8);
     }
 }

@@ -1,17 +1,17 @@
 //! A circuit's constraints as sparse matrices with a dictionary of coefficients.
 
+mod coefficients;
 mod matrix;
+mod repeat;
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-use blst::blst_fr;
 use cuzk_pipeline_core::{Footprint, Value};
 use ff::Field;
 
-use crate::{Densities, QueryLengths, Scalar};
+use crate::{Bits, Densities, QueryLengths, Scalar};
 
-pub use matrix::{Matrix, MatrixBuilder, Repeat, Row, Rows};
+pub use coefficients::Coefficients;
+pub use matrix::{Matrix, MatrixBuilder, Row, Rows};
+pub use repeat::Repeat;
 
 /// Constraints that cannot be held.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,60 +20,13 @@ pub enum R1csError {
     /// Too many of something.
     #[error("{what}: {count}, and the limit is {limit}")]
     TooMany {
-        /// `variables`, `constraints`, `coefficients`.
+        /// `variables`, `constraints`, `entries`.
         what: &'static str,
         /// How many.
         count: u64,
         /// How many may be.
         limit: u64,
     },
-}
-
-/// The distinct coefficients of a circuit. Filecoin's have about 2,500.
-#[derive(Debug, Clone, Default)]
-pub struct Coefficients {
-    values: Vec<Scalar>,
-    index: HashMap<(u64, u64, u64, u64), u32, BuildHasherDefault<LimbHasher>>,
-}
-
-/// Mixes the limbs of a scalar: a circuit's coefficients come from whoever wrote
-/// the circuit, so that no stronger hash is called for.
-#[derive(Debug, Default)]
-struct LimbHasher(u64);
-
-impl Hasher for LimbHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64((*byte).into());
-        }
-    }
-
-    #[inline]
-    fn write_u64(&mut self, limb: u64) {
-        // Fibonacci hashing: 2^64 divided by the golden ratio.
-        self.0 = (self.0.rotate_left(29) ^ limb).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-}
-
-impl Coefficients {
-    /// The index of `value`, which is added if it is new.
-    pub fn intern(&mut self, value: Scalar) -> u32 {
-        let values = &mut self.values;
-        let [l0, l1, l2, l3] = blst_fr::from(value).l;
-        *self.index.entry((l0, l1, l2, l3)).or_insert_with(|| {
-            values.push(value);
-            values.len() as u32 - 1
-        })
-    }
-
-    /// The values by index.
-    pub fn values(&self) -> &[Scalar] {
-        &self.values
-    }
 }
 
 /// A circuit's rank-1 constraints `(A z) ∘ (B z) = C z`.
@@ -99,6 +52,23 @@ pub struct R1cs {
 }
 
 impl R1cs {
+    /// The constraints of the three matrices, with their densities.
+    ///
+    /// # Panics
+    /// If a matrix has a column that is no variable's.
+    pub fn new(inputs: usize, aux: usize, coefficients: Coefficients, [a, b, c]: [Matrix; 3]) -> Self {
+        let split = |matrix: &Matrix| {
+            let all = matrix.occurring(inputs + aux);
+            let (mut of_inputs, mut of_aux) = (Bits::with_capacity(inputs), Bits::with_capacity(aux));
+            (0..inputs).for_each(|i| of_inputs.push(all.get(i)));
+            of_aux.append(&all, inputs);
+            (of_inputs, of_aux)
+        };
+        let (_, a_aux) = split(&a);
+        let (b_inputs, b_aux) = split(&b);
+        Self { inputs, aux, coefficients, a, b, c, densities: Densities { a_aux, b_inputs, b_aux } }
+    }
+
     /// How many constraints, the inputs' rows included.
     pub fn constraints(&self) -> usize {
         self.a.rows()
@@ -128,11 +98,10 @@ impl R1cs {
 
 impl Value for R1cs {
     fn footprint(&self) -> Footprint {
-        let dictionary = self.coefficients.values.capacity() * (32 + 48);
         self.a.footprint()
             + self.b.footprint()
             + self.c.footprint()
             + self.densities.footprint()
-            + Footprint::host(dictionary as u64)
+            + self.coefficients.footprint()
     }
 }
