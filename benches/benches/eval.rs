@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use cuzk_pipeline_core::Cx;
-use cuzk_synth::{PorepCircuit, c1, check, eval_ab, naive};
+use cuzk_synth::{PorepCircuit, Statement, c1, check, eval_ab, naive};
 use cuzk_testing::circuits;
 
 fn eval(criterion: &mut Criterion) {

@@ -10,7 +10,7 @@ use bellpepper_core::{Circuit, ConstraintSystem};
 use bellperson::util_cs::witness_cs::WitnessCS;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use cuzk_pipeline_core::Cx;
-use cuzk_synth::{PorepCircuit, c1, naive};
+use cuzk_synth::{PorepCircuit, Statement, c1, naive};
 use cuzk_testing::circuits;
 use cuzk_values::Scalar;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use cuzk_synth::c1::{self, Identity};
-use cuzk_synth::{PorepCircuit, SectorShape};
+use cuzk_synth::{PorepCircuit, SectorShape, Statement};
 use cuzk_values::{C1, Scalar};
 
 use crate::args::SectorCheck;

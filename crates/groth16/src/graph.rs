@@ -1,4 +1,4 @@
-//! The prover as a graph: a proof of a witness, a partition, a whole PoRep.
+//! The prover as a graph: a proof of a witness, a partition, a whole statement.
 //!
 //! Read it top to bottom: that is also the order in which stages run when
 //! memory is short.
@@ -6,8 +6,8 @@
 use cuzk_msm::{MsmA, MsmB1, MsmB2, MsmH, MsmL};
 use cuzk_ntt::Quotient;
 use cuzk_pipeline_core::{Builder, Graph, Port, Shared};
-use cuzk_synth::{EvalStage, PorepCircuit, WitnessStage};
-use cuzk_values::{C1, PartitionProof, Proof, R1cs, Srs, Witness};
+use cuzk_synth::{EvalStage, Statement, WitnessStage};
+use cuzk_values::{PartitionProof, Proof, R1cs, Srs, Witness};
 
 use crate::stages::{Collect, Finalize, Verify};
 use crate::{Blinding, Groth16Error, Prover};
@@ -46,27 +46,27 @@ pub fn prove<'g>(
     g.stage(Verify::new(partition, prover.key()), (proof, witness))
 }
 
-/// A whole PoRep proof: a sector's C1 in, the verified proofs of its partitions
-/// out.
+/// A whole proof: the input of a statement in, the verified proofs of its
+/// partitions out.
 ///
 /// `blindings` fixes r and s of each partition, for tests and comparisons;
 /// partitions without one take theirs from the operating system.
 ///
 /// # Errors
 /// [`Groth16Error::Graph`].
-pub fn porep(
+pub fn proof<S: Statement>(
     prover: &Prover,
-    circuit: PorepCircuit,
+    statement: S,
     partitions: usize,
     blindings: &[Blinding],
-) -> Result<Graph<C1, Proof>, Groth16Error> {
-    Ok(Graph::build(|g, c1| {
-        let c1 = g.share(c1);
+) -> Result<Graph<S::Input, Proof>, Groth16Error> {
+    Ok(Graph::build(|g, input| {
+        let input = g.share(input);
         let common = Common { r1cs: prover.load_circuit(g), srs: prover.load_srs(g) };
         let mut parts = Vec::with_capacity(partitions);
         for i in 0..partitions {
             g.part(i as u32);
-            let witness = g.stage(WitnessStage::new(circuit, i), c1);
+            let witness = g.stage(WitnessStage::new(statement, i), input);
             let witness = g.share(witness);
             parts.push(prove(g, prover, common, witness, i, blindings.get(i).copied()));
         }

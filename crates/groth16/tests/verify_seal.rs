@@ -49,7 +49,7 @@ fn prove_into(folder: &Path) {
     let made = setup.run(recorded.r1cs(), &Trapdoor::from_seed(28), &mut unwatched).unwrap();
     let file = ParameterFile::open(&made.params, &recorded.sizes().queries).unwrap();
     let prover = Prover::new(recorded, Parameters::File(Arc::new(file), Residence::File)).unwrap();
-    let graph = graph::porep(&prover, circuit, c1.partitions.len(), &[]).unwrap();
+    let graph = graph::proof(&prover, circuit, c1.partitions.len(), &[]).unwrap();
     let engine = Engine::builder().budget(Footprint::host(8 << 30)).build().unwrap();
     let proof = engine.submit(&Arc::new(graph), c1).wait().unwrap();
     std::fs::write(folder.join(PROOF), proof.to_bytes()).unwrap();

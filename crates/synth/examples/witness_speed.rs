@@ -8,7 +8,7 @@ use std::error::Error;
 use std::hint::black_box;
 
 use cuzk_pipeline_core::Cx;
-use cuzk_synth::{Evaluator, PorepCircuit, SectorShape, Side, SynthError, fixture};
+use cuzk_synth::{Evaluator, PorepCircuit, SectorShape, Side, Statement, SynthError, fixture};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let size = std::env::args().nth(1).unwrap_or("2KiB".into());

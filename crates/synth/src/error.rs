@@ -8,23 +8,31 @@ use cuzk_values::{R1csError, Scalar};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SynthError {
-    /// The C1 has no such partition.
-    #[error("partition {partition}: the C1 has {partitions}")]
+    /// The input has no such partition.
+    #[error("partition {partition}: the input has {partitions}")]
     Partition {
         /// The one asked for, counted from 0.
         partition: usize,
         /// How many there are.
         partitions: usize,
     },
-    /// The C1 is of another sector size than the circuit.
+    /// The input is of another sector size than the circuit.
     #[error("sector size {found} bytes, and the circuit is for sectors of {expected}")]
     SectorSize {
-        /// The C1's.
+        /// The input's.
         found: u64,
         /// The circuit's.
         expected: u64,
     },
-    /// The C1 has more or fewer of something than its sector size fixes.
+    /// The input is of another kind than the circuit.
+    #[error("a {found}, and the circuit is for a {expected}")]
+    Kind {
+        /// The input's.
+        found: &'static str,
+        /// The circuit's.
+        expected: &'static str,
+    },
+    /// The input has more or fewer of something than its sector size fixes.
     #[error("{at}: {found} {what}, and the circuit has {expected}")]
     Count {
         /// Where, as `partitions[3][17].column`.
@@ -108,6 +116,7 @@ impl SynthError {
         match self {
             Self::Partition { .. }
             | Self::SectorSize { .. }
+            | Self::Kind { .. }
             | Self::Count { .. }
             | Self::NotCanonical { .. }
             | Self::Unsatisfied { .. }

@@ -4,28 +4,28 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Stage};
-use cuzk_values::{C1, Evals, Poly, R1cs, Witness};
+use cuzk_values::{Evals, Poly, R1cs, Witness};
 
 use crate::lookup::Lookup;
-use crate::{PorepCircuit, SynthError, WitnessSize, eval_ab};
+use crate::{Statement, SynthError, WitnessSize, eval_ab};
 
-/// `synth.witness`: a C1's partition → its witness, whose public
-/// inputs are those of the statement.
+/// `synth.witness`: a partition of an input → its witness, whose public inputs are
+/// those of the statement.
 #[derive(Debug, Clone)]
-pub struct WitnessStage {
-    circuit: PorepCircuit,
+pub struct WitnessStage<S> {
+    statement: S,
     partition: usize,
 }
 
-impl WitnessStage {
+impl<S: Statement> WitnessStage<S> {
     /// The stage of one partition, counted from 0.
-    pub fn new(circuit: PorepCircuit, partition: usize) -> Self {
-        Self { circuit, partition }
+    pub fn new(statement: S, partition: usize) -> Self {
+        Self { statement, partition }
     }
 }
 
-impl Stage for WitnessStage {
-    type In = Arc<C1>;
+impl<S: Statement> Stage for WitnessStage<S> {
+    type In = Arc<S::Input>;
     type Out = Witness;
     type Error = SynthError;
 
@@ -38,11 +38,12 @@ impl Stage for WitnessStage {
     }
 
     fn cost(&self) -> Cost {
-        Cost::free().scratch(self.circuit.witness_scratch()).output(self.circuit.witness_size().footprint())
+        let size = self.statement.witness_size();
+        Cost::free().scratch(self.statement.witness_scratch()).output(size.footprint())
     }
 
-    fn run(&self, cx: &Cx<'_>, c1: Arc<C1>) -> Result<Witness, SynthError> {
-        cx.install(|| self.circuit.witness(cx, &c1, self.partition))
+    fn run(&self, cx: &Cx<'_>, input: Arc<S::Input>) -> Result<Witness, SynthError> {
+        cx.install(|| self.statement.witness(cx, &input, self.partition))
     }
 }
 

@@ -16,13 +16,18 @@ pub struct WitnessSize {
     pub aux: usize,
     /// The most of these that can be neither 0 nor 1.
     pub wide: usize,
+    /// How many places of those are stored: what repeats is stored once.
+    pub places: usize,
 }
 
 impl WitnessSize {
+    /// Nothing.
+    pub const NONE: Self = Self { inputs: 0, aux: 0, wide: 0, places: 0 };
+
     /// The bytes of a witness of this size.
     pub fn footprint(&self) -> Footprint {
         let bits = 8 * self.aux.div_ceil(64);
-        Footprint::host((32 * self.inputs + bits + (4 + 32) * self.wide) as u64)
+        Footprint::host((32 * self.inputs + bits + 32 * self.wide + 4 * self.places) as u64)
     }
 
     pub(crate) fn builder(&self) -> CompactScalarsBuilder {

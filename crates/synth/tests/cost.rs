@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use cuzk_pipeline_core::{Cancelled, Cost, Cx, Footprint, Graph, Stage, Value, stage_fn};
-use cuzk_synth::{EvalStage, PorepCircuit, WitnessStage, c1};
+use cuzk_synth::{EvalStage, PorepCircuit, Statement, WitnessStage, c1};
 use cuzk_testing::circuits::C1_2KIB;
 use cuzk_values::{C1, Evals, Poly, R1cs, Witness};
 

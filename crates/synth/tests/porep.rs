@@ -3,7 +3,7 @@
 
 use cuzk_pipeline_core::{CancelToken, Cx};
 use cuzk_synth::c1::upstream::{WithTree, public_inputs, setup_params, with_tree};
-use cuzk_synth::{PorepCircuit, SectorShape, SynthError, c1, check, fixture, record, witness};
+use cuzk_synth::{PorepCircuit, SectorShape, Statement, SynthError, c1, check, fixture, record, witness};
 use cuzk_testing::circuits::{self, C1_2KIB};
 use cuzk_values::{C1, Matrix, PoRepVariant, R1cs, Scalar, Witness};
 use ff::Field;

@@ -17,7 +17,7 @@ pub(crate) fn run(printer: Printer, args: &GraphArgs) -> Result<(), Failure> {
     printer.note("recording the circuit");
     let prover = Prover::new(Circuit::porep(circuit).or_bug()?, Parameters::Absent).or_bug()?;
     let partitions = args.sector_size.partitions;
-    let graph = graph::porep(&prover, circuit, partitions, &[]).or_bug()?;
+    let graph = graph::proof(&prover, circuit, partitions, &[]).or_bug()?;
     if args.dot {
         let dot = graph.dot();
         return printer.result(&json!({ "dot": dot }), &dot);

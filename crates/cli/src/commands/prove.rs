@@ -42,7 +42,7 @@ pub(crate) fn porep(printer: Printer, args: &ProvePorep) -> Result<(), Failure> 
     let engine = machine::engine(printer, &args.machine, vec![timeline.clone(), stages.clone()])?;
     let circuit = sector.circuit()?;
     let prover = chosen.prover(printer, circuit, Residence::File)?;
-    let graph = graph::porep(&prover, circuit, partitions, &blindings(args, partitions)).or_bug()?;
+    let graph = graph::proof(&prover, circuit, partitions, &blindings(args, partitions)).or_bug()?;
     stages.expect(graph.stages().count());
 
     let options = Options::new().label(args.c1.display().to_string());

@@ -1,14 +1,12 @@
-//! What we have from Filecoin's own circuit: constraints, witnesses, names.
+//! What we have from Filecoin's own PoRep circuit: constraints and names.
 
 use std::marker::PhantomData;
 
 use bellpepper_core::{Circuit, ConstraintSystem, SynthesisError};
-use cuzk_pipeline_core::{BoxError, Cx};
-use cuzk_values::{C1, Node, PoRepVariant, Scalar, Witness};
+use cuzk_pipeline_core::BoxError;
+use cuzk_values::{C1, Node, PoRepVariant, Scalar};
 use filecoin_hashers::poseidon::{PoseidonDomain, PoseidonHasher};
 use filecoin_hashers::sha256::Sha256Hasher;
-use rayon::prelude::*;
-use storage_proofs_core::compound_proof::CompoundProof;
 use storage_proofs_core::merkle::MerkleTreeTrait;
 use storage_proofs_core::parameter_cache::{CacheableParameters, VERSION};
 use storage_proofs_core::proof::ProofScheme;
@@ -16,8 +14,8 @@ use storage_proofs_porep::stacked::{
     Challenges, PublicParams, SetupParams, StackedCircuit, StackedCompound, StackedDrg,
 };
 
-use crate::c1::upstream::{WithTree, partition_proofs, public_inputs, setup_params};
-use crate::{SectorShape, SynthError, WitnessSize, witness};
+use crate::c1::upstream::{WithTree, setup_params};
+use crate::{SectorShape, SynthError};
 
 pub(super) type Porep<Tree> = StackedCircuit<Tree, Sha256Hasher>;
 pub(super) type Compound<Tree> = StackedCompound<Tree, Sha256Hasher>;
@@ -32,33 +30,6 @@ impl WithTree for ParameterId {
         let params = public_params::<Tree>(self.0, self.0.challenges)?;
         let id = <Compound<Tree> as CacheableParameters<Porep<Tree>, _>>::cache_identifier(&params);
         Ok(format!("v{VERSION}-{id}"))
-    }
-}
-
-/// The witnesses of the header, and of the header with each challenge of a partition.
-pub(super) struct Pieces<'a> {
-    pub(super) cx: &'a Cx<'a>,
-    pub(super) shape: SectorShape,
-    pub(super) c1: &'a C1,
-    pub(super) partition: usize,
-    pub(super) header: WitnessSize,
-    pub(super) with_challenge: WitnessSize,
-}
-
-impl WithTree for Pieces<'_> {
-    type Output = Result<(Witness, Vec<Witness>), SynthError>;
-
-    fn run<Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>>(self) -> Self::Output {
-        let Self { cx, shape, c1, partition, header, with_challenge } = self;
-        let params = public_params::<Tree>(shape, 1)?;
-        let inputs = public_inputs(c1, Some(partition));
-        let proofs = partition_proofs::<Tree>(c1, partition).map_err(upstream)?;
-        let challenges = proofs.into_par_iter().map(|proof| {
-            let circuit = Compound::<Tree>::circuit(&inputs, (), &vec![proof], &params, None);
-            witness(cx, circuit.map_err(upstream)?, &with_challenge)
-        });
-        let challenges = challenges.collect::<Result<_, _>>()?;
-        Ok((witness(cx, Header::<Tree>(Some(c1), PhantomData), &header)?, challenges))
     }
 }
 

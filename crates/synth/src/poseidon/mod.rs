@@ -85,11 +85,6 @@ impl Poseidon {
         Self { arity: constants.width - 1, variables: constants.variables(), engine }
     }
 
-    /// How many variables a hash takes.
-    pub(crate) fn variables(&self) -> usize {
-        self.variables
-    }
-
     /// The hash of as many scalars as the arity.
     pub(crate) fn hash(&self, preimage: &[Scalar]) -> Scalar {
         let mut hash = [Scalar::ZERO];

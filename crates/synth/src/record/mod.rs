@@ -101,5 +101,6 @@ fn finish(
     let matrices = [recorder.a, recorder.b, recorder.c].map(|matrix| matrix.build_repeating(repeat.clone()));
     let r1cs = R1cs::new(inputs as usize, aux as usize, recorder.coefficients, matrices);
     let wide = times(from.wide, end.wide) as usize;
-    Ok(Recording { size: WitnessSize { inputs: r1cs.inputs, aux: r1cs.aux, wide }, r1cs })
+    let size = WitnessSize { inputs: r1cs.inputs, aux: r1cs.aux, wide, places: end.wide as usize };
+    Ok(Recording { r1cs, size })
 }

@@ -28,7 +28,8 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// The whole witness.
     pub(crate) const fn size(self) -> WitnessSize {
-        self.header.plus(self.block.times(self.count))
+        let size = self.header.plus(self.block.times(self.count));
+        WitnessSize { places: self.header.places + self.block.places, ..size }
     }
 }
 

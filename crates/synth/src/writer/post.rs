@@ -1,17 +1,11 @@
 //! The circuit of both proofs of spacetime (storage-proofs-post 19.1.0, `fallback/circuit.rs`).
 
 use cuzk_values::{MerkleProof, PostSector, Scalar};
-use ff::Field;
 
 use super::Part;
 use super::gadgets::scalar;
 use super::paths::PathHashes;
 use crate::poseidon::Poseidon;
-
-/// What comes before the sectors: ONE.
-pub(crate) fn header(part: &mut Part<'_>) {
-    part.input(Scalar::ONE);
-}
 
 /// Sectors: the commitments of each, and some of its challenges (`Sector::synthesize`).
 pub(crate) fn sectors(parts: &mut [Part<'_>], sectors: &[(&PostSector, &[MerkleProof])]) {

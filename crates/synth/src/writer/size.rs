@@ -2,28 +2,38 @@
 
 use cuzk_values::{DRG_PARENTS, EXP_PARENTS, TreeShape};
 
-use super::snap::{HIGH_BITS, SnapLayout};
-use crate::{SectorShape, WitnessSize};
+use super::snap::{HIGH_BITS, digests};
+use crate::{SectorShape, SnapShape, WitnessSize};
 
 impl WitnessSize {
     const fn bits(bits: usize) -> Self {
-        Self { inputs: 0, aux: bits, wide: 0 }
+        Self { aux: bits, ..Self::NONE }
     }
 
     const fn wide(wide: usize) -> Self {
-        Self { inputs: 0, aux: wide, wide }
+        Self { aux: wide, wide, places: wide, ..Self::NONE }
     }
 
     const fn inputs(inputs: usize) -> Self {
-        Self { inputs, aux: 0, wide: 0 }
+        Self { inputs, ..Self::NONE }
     }
 
     pub(crate) const fn plus(self, other: Self) -> Self {
-        Self { inputs: self.inputs + other.inputs, aux: self.aux + other.aux, wide: self.wide + other.wide }
+        Self {
+            inputs: self.inputs + other.inputs,
+            aux: self.aux + other.aux,
+            wide: self.wide + other.wide,
+            places: self.places + other.places,
+        }
     }
 
     pub(crate) const fn times(self, times: usize) -> Self {
-        Self { inputs: self.inputs * times, aux: self.aux * times, wide: self.wide * times }
+        Self {
+            inputs: self.inputs * times,
+            aux: self.aux * times,
+            wide: self.wide * times,
+            places: self.places * times,
+        }
     }
 }
 
@@ -37,7 +47,7 @@ const SHA_PAIR: WitnessSize = SCALAR.times(2).plus(WitnessSize::bits(44_820)).pl
 const SHA_LABEL: WitnessSize = WitnessSize::bits(521_748).plus(WitnessSize::wide(1));
 
 /// Poseidon of `arity` scalars, by neptune's circuit of standard strength.
-const fn poseidon(arity: usize) -> WitnessSize {
+pub(crate) const fn poseidon(arity: usize) -> WitnessSize {
     WitnessSize::wide(match arity {
         2 => 311,
         8 => 505,
@@ -97,27 +107,32 @@ pub(crate) fn post_sector(tree: TreeShape, challenges: usize) -> WitnessSize {
     commitments.plus(WitnessSize::wide(1).plus(path(tree, poseidon)).times(challenges))
 }
 
+/// The scalars of the hashes along a path.
+pub(crate) fn hashes_of_path(tree: TreeShape) -> usize {
+    tree.arities().map(|arity| poseidon(arity).wide).sum()
+}
+
 /// SnapDeals' header.
-pub(crate) fn snap_header(shape: SnapLayout) -> WitnessSize {
-    let SnapLayout { partition_bits, apex_bits, .. } = shape;
-    let selectors = WitnessSize::wide(2).plus(WitnessSize::bits(partition_bits + HIGH_BITS));
+pub(crate) fn snap_header(shape: SnapShape) -> WitnessSize {
+    let partition_bits = shape.partitions.ilog2();
+    let selectors = WitnessSize::wide(2).plus(WitnessSize::bits(partition_bits as usize + HIGH_BITS));
     let commitments = WitnessSize::wide(6).plus(poseidon(2).times(3));
-    let apex = WitnessSize::wide(1 << apex_bits).plus(SHA_PAIR.times((1 << apex_bits) - 1));
-    let above_apex = TreeShape::binary(partition_bits as u8);
-    let above_apex = WitnessSize::wide(partition_bits).plus(climb(above_apex, |_| SHA_PAIR));
+    let apex = WitnessSize::wide(shape.apex_leaves).plus(SHA_PAIR.times(shape.apex_leaves - 1));
+    let above_apex = climb(TreeShape::binary(partition_bits as u8), |_| SHA_PAIR);
+    let above_apex = WitnessSize::wide(partition_bits as usize).plus(above_apex);
     let digest = WitnessSize::wide(1).plus(poseidon(2)).plus(SCALAR);
-    let digests = digest.times(shape.digests());
+    let digests = digest.times(digests(shape));
     WitnessSize::inputs(5).plus(selectors).plus(commitments).plus(apex).plus(above_apex).plus(digests)
 }
 
 /// SnapDeals' challenge.
-pub(crate) fn snap_challenge(shape: SnapLayout) -> WitnessSize {
+pub(crate) fn snap_challenge(shape: SnapShape) -> WitnessSize {
     let rho = WitnessSize::wide(2 * HIGH_BITS + 1).plus(poseidon(2));
-    let tree_r = TreeShape::octal(shape.node_bits as u8);
+    let tree_r = shape.sector.tree_c();
     let replica = WitnessSize::wide(tree_r.siblings()).plus(climb(tree_r, poseidon));
-    let below_apex = shape.node_bits - shape.partition_bits - shape.apex_bits;
+    let below_apex = shape.log_apex_leaf();
     let data = climb(TreeShape::binary(below_apex as u8), |_| SHA_PAIR);
-    let select = WitnessSize::wide((1 << shape.apex_bits) - 1);
-    let data = WitnessSize::wide(below_apex).plus(data).plus(select);
-    rho.plus(WitnessSize::wide(4)).plus(replica.times(2)).plus(data)
+    let data = WitnessSize::wide(below_apex as usize).plus(data);
+    let select = WitnessSize::wide(shape.apex_leaves - 1);
+    rho.plus(WitnessSize::wide(4)).plus(replica.times(2)).plus(select).plus(data)
 }

@@ -8,6 +8,7 @@ use ff::{Field, PrimeField};
 use super::Part;
 use super::gadgets::scalar;
 use super::paths::PathHashes;
+use crate::SnapShape;
 use crate::poseidon::Poseidon;
 
 /// How many numbers of high bits a circuit chooses from.
@@ -16,43 +17,21 @@ pub(crate) const HIGH_BITS: usize = 6;
 /// The bits of a scalar that are uniform enough to be challenges (`Fr::CAPACITY`).
 const CAPACITY: usize = 254;
 
-/// The sizes that the circuit of a sector size has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SnapLayout {
-    /// The bits of a node's index.
-    pub(crate) node_bits: usize,
-    /// The bits of a partition's index.
-    pub(crate) partition_bits: usize,
-    /// The bits of an apex leaf's index among those of its partition.
-    pub(crate) apex_bits: usize,
-    /// Challenges in a partition.
-    pub(crate) challenges: usize,
-    /// The numbers of high bits that it chooses from.
-    pub(crate) high_bits: [u32; HIGH_BITS],
+/// How many digests give a partition's challenges, as many each as it has room for.
+pub(crate) const fn digests(shape: SnapShape) -> usize {
+    shape.challenges.div_ceil(CAPACITY / shape.log_chunk() as usize)
 }
 
-impl SnapLayout {
-    /// How many challenges a digest gives.
-    pub(crate) const fn challenges_per_digest(self) -> usize {
-        CAPACITY / (self.node_bits - self.partition_bits)
-    }
-
-    /// How many digests give a partition's challenges.
-    pub(crate) const fn digests(self) -> usize {
-        self.challenges.div_ceil(self.challenges_per_digest())
-    }
-
-    /// The public input that says which partition, and how many high bits: the
-    /// index, then a bit for each number to choose from.
-    pub(crate) fn selectors(self, snap: &Snap, partition: usize) -> u64 {
-        let chosen = self.high_bits.iter().position(|bits| *bits == snap.high_bits).unwrap_or(0);
-        partition as u64 | 1 << (self.partition_bits + chosen)
-    }
+/// The public input that says which partition, and how many high bits: the index,
+/// then a bit for each number to choose from.
+pub(crate) fn selectors(shape: SnapShape, snap: &Snap, partition: usize) -> u64 {
+    let chosen = shape.high_bits.iter().position(|bits| *bits == snap.high_bits).unwrap_or(0);
+    partition as u64 | 1 << (shape.partitions.ilog2() as usize + chosen)
 }
 
 /// What the challenges of a partition share.
 pub(crate) struct Common<'a> {
-    layout: SnapLayout,
+    shape: SnapShape,
     partition: &'a SnapPartition,
     selectors: u64,
     phi: Scalar,
@@ -61,12 +40,12 @@ pub(crate) struct Common<'a> {
 
 impl<'a> Common<'a> {
     /// Of partition `index`.
-    pub(crate) fn new(layout: SnapLayout, snap: &'a Snap, index: usize) -> Self {
+    pub(crate) fn new(shape: SnapShape, snap: &'a Snap, index: usize) -> Self {
         let partition = &snap.partitions[index];
         let preimage = [scalar(&snap.comm_d_new), scalar(&snap.comm_r_old)];
         Self {
-            layout,
-            selectors: layout.selectors(snap, index),
+            shape,
+            selectors: selectors(shape, snap, index),
             phi: Poseidon::of_randomness().hash(&preimage),
             apex_leaves: partition.apex_leaves.iter().map(scalar).collect(),
             partition,
@@ -76,8 +55,8 @@ impl<'a> Common<'a> {
     /// Public inputs and commitments; the apex: the nodes of `TreeD` between its
     /// leaves and the root; and the digests that the challenges are taken from.
     pub(crate) fn header(&self, part: &mut Part<'_>, snap: &Snap) {
-        let Self { layout, partition, .. } = self;
-        let SnapLayout { partition_bits, .. } = *layout;
+        let Self { shape, partition, .. } = self;
+        let partition_bits = shape.partitions.ilog2() as usize;
         let index = self.selectors & ((1 << partition_bits) - 1);
 
         part.input(Scalar::ONE);
@@ -121,8 +100,8 @@ impl<'a> Common<'a> {
             });
         });
 
-        for digest in 0..layout.digests() as u64 {
-            let number = part.wide(packed * Scalar::from(layout.digests() as u64) + Scalar::from(digest));
+        for digest in 0..digests(*shape) as u64 {
+            let number = part.wide(packed * Scalar::from(digests(*shape) as u64) + Scalar::from(digest));
             let digest = part.poseidon(Poseidon::of_randomness(), &[comm_r_new, number]);
             part.scalar_bits(&digest.to_repr());
         }
@@ -130,7 +109,6 @@ impl<'a> Common<'a> {
 
     /// Challenges: `rho`, the encoding of the data with it, and the three paths.
     pub(crate) fn challenges(&self, parts: &mut [Part<'_>], challenges: &[SnapChallenge]) {
-        let SnapLayout { node_bits, partition_bits, apex_bits, .. } = self.layout;
         let rho = challenges.iter().flat_map(|challenge| [self.phi, self.high(challenge.data.node)]);
         let rho = Poseidon::of_randomness().traces(&rho.collect::<Vec<_>>());
         let paths = challenges.iter().enumerate().flat_map(|(i, challenge)| {
@@ -150,9 +128,9 @@ impl<'a> Common<'a> {
             part.climb(&challenge.old, old, hashes.along(2 * i));
             part.climb(&challenge.new, new, hashes.along(2 * i + 1));
 
-            let below = node_bits - partition_bits - apex_bits;
+            let below = self.shape.log_apex_leaf();
             self.select_apex_leaf(part, challenge.data.node >> below);
-            let siblings = &challenge.data.siblings[..below];
+            let siblings = &challenge.data.siblings[..below as usize];
             for sibling in siblings {
                 part.node(sibling);
             }
@@ -164,17 +142,20 @@ impl<'a> Common<'a> {
 
     /// As many of a node's highest bits as `rho` is drawn from.
     fn high(&self, node: u32) -> Scalar {
-        let SnapLayout { node_bits, partition_bits, high_bits, .. } = self.layout;
-        let chosen = (self.selectors >> partition_bits).trailing_zeros() as usize;
-        Scalar::from(u64::from(node) >> (node_bits - high_bits[chosen] as usize))
+        let chosen = (self.selectors >> self.shape.partitions.ilog2()).trailing_zeros() as usize;
+        self.highest(node, self.shape.high_bits[chosen])
+    }
+
+    fn highest(&self, node: u32, bits: u32) -> Scalar {
+        Scalar::from(u64::from(node) >> (u32::from(self.shape.sector.log_nodes) - bits))
     }
 
     /// The high bits of a challenge, each number of them beside a zero, or itself
     /// where it is chosen; and their sum (`get_challenge_high_bits`).
     fn high_bits(&self, part: &mut Part<'_>, node: u32) {
-        let SnapLayout { node_bits, partition_bits, high_bits, .. } = self.layout;
+        let partition_bits = self.shape.partitions.ilog2() as usize;
         let chosen: [Scalar; HIGH_BITS] = array::from_fn(|i| {
-            let high = part.wide(Scalar::from(u64::from(node) >> (node_bits - high_bits[i] as usize)));
+            let high = part.wide(self.highest(node, self.shape.high_bits[i]));
             let is_chosen = (self.selectors >> (partition_bits + i)) & 1 == 1;
             part.pick(is_chosen, high, Scalar::ZERO)
         });
@@ -184,7 +165,7 @@ impl<'a> Common<'a> {
     /// `insertion::select`: halves by the bits of an index, the highest first.
     fn select_apex_leaf(&self, part: &mut Part<'_>, index: u32) {
         let mut leaves = self.apex_leaves.clone();
-        for bit in (0..self.layout.apex_bits).rev() {
+        for bit in (0..self.shape.apex_leaves.ilog2()).rev() {
             let (low, high) = leaves.split_at(leaves.len() / 2);
             let upper = (index >> bit) & 1 == 1;
             leaves = low.iter().zip(high).map(|(low, high)| part.pick(upper, *high, *low)).collect();
