@@ -11,6 +11,7 @@ pub mod naive;
 mod record;
 mod shape;
 mod stage;
+pub mod template;
 mod witness;
 mod zeroed;
 
