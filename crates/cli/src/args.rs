@@ -2,12 +2,17 @@
 
 #![allow(clippy::doc_markdown, reason = "the docs are help texts, for a terminal")]
 
+mod circuit;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cuzk_synth::SectorShape;
 
 use crate::units::{Memory, Miner, sector_shape};
+pub(crate) use circuit::{
+    Circuit, CircuitBuild, CircuitCheck, CircuitList, CircuitShow, Circuits, CircuitsDir,
+};
 
 /// Prove Filecoin's Groth16 statements.
 #[derive(Debug, Parser)]
@@ -68,6 +73,9 @@ pub(crate) enum Command {
     /// List and check parameter files
     #[command(subcommand)]
     Params(Params),
+    /// Show, record and check circuits: the constraints that proofs are about
+    #[command(subcommand)]
+    Circuit(Circuit),
     /// Prove a C1 many times and report throughput, latency and memory
     Bench(Bench),
     /// Show the graph of a proof: its stages, what they cost, what they wait for
@@ -119,6 +127,8 @@ pub(crate) struct ProvePorep {
     pub(crate) c1: PathBuf,
     #[command(flatten)]
     pub(crate) params: ParamsDir,
+    #[command(flatten)]
+    pub(crate) circuits: Circuits,
     /// Where the proof goes, 192 bytes a partition; without it, hex on stdout
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -347,6 +357,8 @@ pub(crate) struct Bench {
     pub(crate) concurrency: u32,
     #[command(flatten)]
     pub(crate) params: ParamsDir,
+    #[command(flatten)]
+    pub(crate) circuits: Circuits,
     #[command(flatten)]
     pub(crate) sector: SectorCheck,
     #[command(flatten)]

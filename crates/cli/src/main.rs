@@ -2,8 +2,10 @@
 
 mod allocator;
 mod args;
+mod circuits;
 mod commands {
     pub(crate) mod bench;
+    pub(crate) mod circuit;
     pub(crate) mod fixture;
     pub(crate) mod graph;
     pub(crate) mod inspect;
@@ -33,7 +35,7 @@ use clap::Parser as _;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-use crate::args::{Cli, Command, Fixture, Global, Params, Prove, Setup, Verify};
+use crate::args::{Circuit, Cli, Command, Fixture, Global, Params, Prove, Setup, Verify};
 use crate::failure::{Class, Failure};
 use crate::printer::Printer;
 
@@ -79,7 +81,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn run(printer: Printer, command: Command) -> Result<(), Failure> {
-    use commands::{bench, fixture, graph, inspect, params, prove, setup, shell, topology, verify};
+    use commands::{bench, circuit, fixture, graph, inspect, params, prove, setup, shell, topology, verify};
     match command {
         Command::Prove(Prove::Porep(args)) => prove::porep(printer, &args),
         Command::Verify(Verify::Porep(args)) => verify::porep(printer, &args),
@@ -88,6 +90,10 @@ fn run(printer: Printer, command: Command) -> Result<(), Failure> {
         Command::Setup(Setup::Porep(args)) => setup::porep(printer, &args),
         Command::Params(Params::List(args)) => params::list(printer, &args),
         Command::Params(Params::Check(args)) => params::check(printer, &args),
+        Command::Circuit(Circuit::List(args)) => circuit::list(printer, &args),
+        Command::Circuit(Circuit::Show(args)) => circuit::show(printer, &args),
+        Command::Circuit(Circuit::Build(args)) => circuit::build(printer, &args),
+        Command::Circuit(Circuit::Check(args)) => circuit::check(printer, &args),
         Command::Bench(args) => bench::run(printer, &args),
         Command::Graph(args) => graph::run(printer, &args),
         Command::Topology => topology::run(printer),

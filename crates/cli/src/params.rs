@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cuzk_groth16::{Circuit, Groth16Error, Parameters, Prover, Residence};
+use cuzk_groth16::{Groth16Error, Parameters, Prover, Residence};
 use cuzk_pipeline_core::RunError;
 use cuzk_srs::{
     Depth, Digest, FOLDER_VARIABLE, Folder, LastWords, Origin, ParameterFile, ParameterSet, Published,
@@ -13,11 +13,11 @@ use cuzk_srs::{
 use cuzk_synth::{PorepCircuit, SectorShape};
 use cuzk_values::BasesError;
 
-use crate::args::{Machine, ParamsDir};
+use crate::args::{Circuits, Machine, ParamsDir};
 use crate::failure::{Class, Classify as _, Failure};
 use crate::printer::Printer;
 use crate::progress::Meter;
-use crate::{interrupt, machine, sector};
+use crate::{circuits, interrupt, machine, sector};
 
 /// The parameters of one circuit.
 #[derive(Debug)]
@@ -56,10 +56,11 @@ impl Chosen {
     }
 
     /// A prover with these parameters. The file's header is looked at before the
-    /// circuit is recorded, which takes seconds, and the counts once it is.
+    /// circuit is loaded or, which takes seconds, recorded; and the counts once it is.
     pub(crate) fn prover(
         &self,
         printer: Printer,
+        circuits: &Circuits,
         circuit: PorepCircuit,
         residence: Residence,
     ) -> Result<Prover, Failure> {
@@ -67,8 +68,7 @@ impl Chosen {
         let failure = |error| self.failure(shape, error);
         cuzk_srs::check(&path, None, Depth::Header, false, &mut cuzk_srs::unwatched).map_err(failure)?;
         self.check_digest(printer, &path)?;
-        printer.note("recording the circuit");
-        let circuit = Circuit::porep(circuit).or_bug()?;
+        let circuit = circuits::circuit(printer, circuits, circuit)?;
         let file = ParameterFile::open(&path, &circuit.sizes().queries).map_err(failure)?;
         Prover::new(circuit, Parameters::File(Arc::new(file), residence)).or_input()
     }

@@ -13,10 +13,11 @@ const MIB: u64 = 1 << 20;
 /// When a command on one thread is in the middle of its work.
 const MIDDLE: Duration = Duration::from_secs(4);
 
-/// `cuzk` with the words of `line`, in `folder`.
+/// `cuzk` with the words of `line`, in `folder`, where its cache is too.
 fn cuzk(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuzk"));
     command.args(line.split_whitespace()).current_dir(folder).stdin(Stdio::null());
+    command.env("XDG_CACHE_HOME", folder.join("cache"));
     command
 }
 

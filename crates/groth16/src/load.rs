@@ -9,7 +9,7 @@ use cuzk_srs::{Load, ParameterFile, Query};
 use cuzk_values::{QueryLengths, R1cs, Srs, VerifyingKey};
 
 use crate::Groth16Error;
-use crate::circuit::{Circuit, Record};
+use crate::circuit::{self, Circuit};
 
 /// Where the points of the parameters are while proofs are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -103,21 +103,27 @@ impl Stage for LoadSrs {
     }
 }
 
+/// What unpacking a template takes beside four bits a variable for the densities: the
+/// file, and nine windows of zstd at once.
+const UNPACKING: u64 = 12 << 20;
+
 /// `circuit.load`: the circuit's constraints. The first load hands over those
-/// that were recorded to know the graph's costs; one after an eviction records
-/// again.
+/// that are at hand already, to know the graph's costs; one after an eviction
+/// loads or records them again.
 #[derive(Clone)]
 pub(crate) struct LoadCircuit {
     key: Arc<str>,
     weight: Footprint,
-    record: Arc<Record>,
-    recorded: Arc<Mutex<Option<R1cs>>>,
+    scratch: Footprint,
+    load: Arc<circuit::Load>,
+    at_hand: Arc<Mutex<Option<R1cs>>>,
 }
 
 impl LoadCircuit {
     pub(crate) fn new(circuit: Circuit) -> Self {
-        let Circuit { id, record, r1cs, .. } = circuit;
-        Self { key: id, weight: r1cs.footprint(), record, recorded: Arc::new(Mutex::new(Some(r1cs))) }
+        let Circuit { id, load, r1cs, .. } = circuit;
+        let scratch = Footprint::host(UNPACKING + (r1cs.inputs + r1cs.aux) as u64 / 2);
+        Self { key: id, weight: r1cs.footprint(), scratch, load, at_hand: Arc::new(Mutex::new(Some(r1cs))) }
     }
 
     pub(crate) fn key(&self) -> Arc<str> {
@@ -137,13 +143,13 @@ impl Stage for LoadCircuit {
         error.kind()
     }
     fn cost(&self) -> Cost {
-        Cost::free().output(self.weight)
+        Cost::free().scratch(self.scratch).output(self.weight)
     }
     fn run(&self, cx: &Cx<'_>, (): ()) -> Result<R1cs, Groth16Error> {
-        let recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match recorded {
+        let at_hand = self.at_hand.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match at_hand {
             Some(r1cs) => Ok(r1cs),
-            None => Ok(cx.install(|| (self.record)())?.r1cs),
+            None => Ok(cx.install(|| (self.load)())?.r1cs),
         }
     }
 }

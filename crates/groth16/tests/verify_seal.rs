@@ -42,7 +42,7 @@ fn a_proof_of_a_real_sector_passes_verify_seal() {
 
 fn prove_into(folder: &Path) {
     let (c1, circuit) = sector();
-    let recorded = Circuit::porep(circuit).unwrap();
+    let recorded = Circuit::filecoin(circuit).unwrap();
     let id = circuit.parameter_id().unwrap();
     let stem = id.strip_prefix("v28-").unwrap();
     let setup = Setup { folder, stem, sector_size: c1.sector_size, official_names: true, replace: false };

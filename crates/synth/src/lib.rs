@@ -17,6 +17,7 @@ mod shape;
 pub mod snap;
 mod stage;
 mod statement;
+pub mod template;
 mod witness;
 mod writer;
 mod zeroed;

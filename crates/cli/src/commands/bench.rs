@@ -26,7 +26,7 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let timeline = Arc::new(Timeline::new());
     let engine = machine::engine(printer, &args.machine, vec![timeline.clone()])?;
     let circuit = sector.circuit()?;
-    let prover = chosen.prover(printer, circuit, Residence::File)?;
+    let prover = chosen.prover(printer, &args.circuits, circuit, Residence::File)?;
     let graph = Arc::new(graph::proof(&prover, circuit, sector.c1.partitions.len(), &[]).or_bug()?);
     let (count, concurrency) = (args.count as usize, args.concurrency as usize);
 

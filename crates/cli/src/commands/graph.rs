@@ -15,7 +15,7 @@ use crate::{machine, sector};
 pub(crate) fn run(printer: Printer, args: &GraphArgs) -> Result<(), Failure> {
     let circuit = sector::circuit(args.sector_size)?;
     printer.note("recording the circuit");
-    let prover = Prover::new(Circuit::porep(circuit).or_bug()?, Parameters::Absent).or_bug()?;
+    let prover = Prover::new(Circuit::filecoin(circuit).or_bug()?, Parameters::Absent).or_bug()?;
     let partitions = args.sector_size.partitions;
     let graph = graph::proof(&prover, circuit, partitions, &[]).or_bug()?;
     if args.dot {

@@ -41,7 +41,7 @@ pub(crate) fn porep(printer: Printer, args: &ProvePorep) -> Result<(), Failure> 
     let stages = Arc::new(progress::Stages::new(printer));
     let engine = machine::engine(printer, &args.machine, vec![timeline.clone(), stages.clone()])?;
     let circuit = sector.circuit()?;
-    let prover = chosen.prover(printer, circuit, Residence::File)?;
+    let prover = chosen.prover(printer, &args.circuits, circuit, Residence::File)?;
     let graph = graph::proof(&prover, circuit, partitions, &blindings(args, partitions)).or_bug()?;
     stages.expect(graph.stages().count());
 

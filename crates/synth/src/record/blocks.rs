@@ -18,7 +18,8 @@ use crate::SynthError;
 ///
 /// The circuit is synthesised whole. The header and the first sub-circuit are
 /// recorded; of the others only the rows are looked at in which the first one
-/// uses variables of the header. That the sub-circuits are equal otherwise is
+/// uses variables of the header. A variable that it uses must stand in all its places for one
+/// variable of the header in each of the others. That the sub-circuits are equal otherwise is
 /// presumed.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ use blocks::Argument;
 use recorder::{AUX, Mark, Recorder, within};
 
 pub use blocks::record_blocks;
+pub(crate) use recorder::is_wide;
 
 /// A circuit's constraints, and the size of its witnesses.
 #[derive(Debug, Clone)]

@@ -15,6 +15,11 @@ pub(super) const AUX: u32 = 1 << 31;
 const BIT_NAMES: [&str; 7] =
     ["boolean", "xor result", "and result", "and not result", "nor result", "ch", "maj"];
 
+/// Whether a variable of this annotation can be neither 0 nor 1.
+pub(crate) fn is_wide(annotation: &str) -> bool {
+    !BIT_NAMES.contains(&annotation)
+}
+
 #[derive(Default)]
 pub(super) struct Recorder {
     inputs: u32,
@@ -105,7 +110,7 @@ impl ConstraintSystem<Scalar> for Recorder {
             return Err(SynthesisError::PolynomialDegreeTooLarge);
         }
         self.aux += 1;
-        self.wide += u32::from(!BIT_NAMES.contains(&annotation().into().as_str()));
+        self.wide += u32::from(is_wide(&annotation().into()));
         Ok(Variable::new_unchecked(Index::Aux(index as usize)))
     }
 
