@@ -192,7 +192,7 @@ fn a_missing_value_is_an_error() {
             cs.alloc(|| "", || Err(SynthesisError::AssignmentMissing)).map(drop)
         }
     }
-    let size = WitnessSize { inputs: 1, aux: 1, wide: 1 };
+    let size = WitnessSize { inputs: 1, aux: 1, wide: 1, places: 1 };
     assert!(matches!(witness(&Cx::detached(), Missing, &size), Err(SynthError::Synthesis(_))));
     assert_eq!(record(Missing).unwrap().size, size);
 }
@@ -211,7 +211,7 @@ fn a_cancelled_synthesis_stops() {
             })
         }
     }
-    let (cancel, size) = (CancelToken::default(), WitnessSize { inputs: 1, aux: 1, wide: 0 });
+    let (cancel, size) = (CancelToken::default(), WitnessSize { inputs: 1, aux: 1, wide: 0, places: 0 });
     let cx = Cx::detached().with_cancel(cancel.clone());
     assert!(matches!(witness(&cx, Endless(cancel), &size), Err(SynthError::Cancelled(_))));
 }

@@ -43,7 +43,7 @@ pub fn compare(
         watch,
         stop: None,
         done: 0,
-        size: WitnessSize { inputs: 1, aux: 0, wide: 0 },
+        size: WitnessSize { inputs: 1, ..WitnessSize::NONE },
         densities: Densities { b_inputs: Bits::zeros(1), ..Densities::default() },
     };
     let synthesized = circuit.blank().synthesize(&mut comparison);

@@ -55,8 +55,12 @@ pub fn decode(key: &str, file: &[u8]) -> Result<Recording, TemplateError> {
         context.matrix(matrix, [first, first + 1, first + 2].map(|part| (PARTS[part], parts[part])))
     };
     let (a, (b, c)) = rayon::join(|| unpack(0), || rayon::join(|| unpack(1), || unpack(2)));
-    let size =
-        WitnessSize { inputs: header.inputs as usize, aux: header.aux as usize, wide: header.wide as usize };
+    let size = WitnessSize {
+        inputs: header.inputs as usize,
+        aux: header.aux as usize,
+        wide: header.wide as usize,
+        places: header.places as usize,
+    };
     let r1cs = R1cs::new(size.inputs, size.aux, coefficients, [a?, b?, c?]);
     Ok(Recording { r1cs, size })
 }

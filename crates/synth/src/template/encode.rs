@@ -33,6 +33,7 @@ pub fn encode(key: &str, recording: &Recording) -> Result<Vec<u8>, TemplateError
         inputs: size.inputs as u32,
         aux: size.aux as u32,
         wide: size.wide as u32,
+        places: size.places as u32,
         coefficients: r1cs.coefficients.values().len() as u32,
         rows: r1cs.a.stored_rows().len() as u32,
         entries: matrices.map(|matrix| matrix.stored_entries() as u32),

@@ -102,6 +102,8 @@ pub(super) struct Header {
     pub(super) inputs: u32,
     pub(super) aux: u32,
     pub(super) wide: u32,
+    /// Places of these that are stored.
+    pub(super) places: u32,
     pub(super) coefficients: u32,
     /// Rows that are stored, the inputs' included.
     pub(super) rows: u32,
@@ -170,6 +172,7 @@ impl Header {
         limit("variables", inputs + aux, Repeat::BOUND.into())?;
         limit("constraints", self.constraints(), u32::MAX.into())?;
         limit("wide variables", self.wide.into(), aux)?;
+        limit("places of wide variables", self.places.into(), self.wide.into())?;
         limit("inputs", inputs, rows)?;
         limit("inputs at the least", 1, inputs)?;
         limit("copies at the least", 1, copies)?;

@@ -58,6 +58,7 @@ impl Apart {
                 &mut header.inputs,
                 &mut header.aux,
                 &mut header.wide,
+                &mut header.places,
                 &mut header.coefficients,
                 &mut header.rows,
                 a,
