@@ -3,6 +3,7 @@
 #![allow(clippy::doc_markdown, reason = "the docs are help texts, for a terminal")]
 
 mod circuit;
+mod input;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use crate::units::{Memory, Miner, sector_shape};
 pub(crate) use circuit::{
     Circuit, CircuitBuild, CircuitCheck, CircuitList, CircuitShow, Circuits, CircuitsDir,
 };
+pub(crate) use input::{Kind, PorepInput, PostInput, SnapInput, WindowPostInput, WinningPostInput};
 
 /// Prove Filecoin's Groth16 statements.
 #[derive(Debug, Parser)]
@@ -108,11 +110,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Prove {
     /// Make a PoRep proof (Commit 2) from a C1 output (Commit 1)
-    Porep(ProvePorep),
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
+    #[command(after_help = "\
 Examples:
   cuzk prove porep --c1 c1.json --out proof.bin
   cuzk prove porep --c1 c1.json --test-params --out proof.bin --timeline
@@ -120,11 +118,41 @@ Examples:
 
 With FIL_PROOFS_VERIFY_PRODUCTION_PARAMS=1 the digest of the parameters is compared with the \
 published one before they are used.")]
-pub(crate) struct ProvePorep {
-    /// The C1 output: JSON of filecoin-proofs or of its API, the wrapper that
-    /// lotus-bench and Curio write, bincode of either; gz or zst of any
-    #[arg(long, value_name = "FILE")]
-    pub(crate) c1: PathBuf,
+    Porep(Box<Proving<PorepInput>>),
+    /// Make a SnapDeals proof of a sector's update
+    #[command(after_help = "\
+Examples:
+  cuzk prove snap --input snap.json --out proof.bin
+  cuzk prove snap --input snap-vproof.json --comm-r-old 1f… --comm-r-new 2a… --comm-d-new 07… \
+--test-params --out proof.bin")]
+    Snap(Box<Proving<SnapInput>>),
+    /// Make a WindowPoSt proof of one partition
+    #[command(after_help = "\
+Examples:
+  cuzk prove window-post --input post.json --out proof.bin
+  cuzk prove window-post --input proofs.bin --registered-proof 13 --miner-addr t01000 \
+--randomness 3c… --test-params --out proof.bin")]
+    WindowPost(Box<Proving<WindowPostInput>>),
+    /// Make a WinningPoSt proof
+    #[command(after_help = "\
+Examples:
+  cuzk prove winning-post --input post.json --out proof.bin
+  cuzk prove winning-post --input proof.bin --miner-addr t01000 --randomness 3c… \
+--test-params --out proof.bin")]
+    WinningPost(Box<Proving<WinningPostInput>>),
+}
+
+/// A proof of an input.
+#[derive(Debug, Args)]
+pub(crate) struct Proving<I: Args> {
+    #[command(flatten)]
+    pub(crate) input: I,
+    #[command(flatten)]
+    pub(crate) options: ProveOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProveOptions {
     #[command(flatten)]
     pub(crate) params: ParamsDir,
     #[command(flatten)]
@@ -133,9 +161,10 @@ pub(crate) struct ProvePorep {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) sector: SectorCheck,
-    #[command(flatten)]
     pub(crate) machine: Machine,
+    /// Check every constraint of the circuit first, and name the first that does not hold
+    #[arg(long)]
+    pub(crate) check_constraints: bool,
     /// Write a timeline in Chrome's trace format: open it in ui.perfetto.dev
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) trace: Option<PathBuf>,
@@ -146,18 +175,6 @@ pub(crate) struct ProvePorep {
     /// proofs with one seed give the witness away. For comparing provers
     #[arg(long, value_name = "N", hide = true)]
     pub(crate) insecure_blinding_seed: Option<u64>,
-}
-
-/// What the C1's replica id is checked against, when it is given.
-#[derive(Debug, Args)]
-pub(crate) struct SectorCheck {
-    /// Check that the C1 is of this sector number
-    #[arg(long, value_name = "N")]
-    pub(crate) sector_number: Option<u64>,
-    /// Check that the C1 is of this miner, as t01000, f01000 or 1000. Takes a sector
-    /// number too, given or in the file
-    #[arg(long, value_name = "ID")]
-    pub(crate) miner_addr: Option<Miner>,
 }
 
 /// Where parameters come from.
@@ -188,25 +205,38 @@ pub(crate) struct Machine {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verify {
     /// Check a PoRep proof against its C1 output
-    Porep(VerifyPorep),
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
+    #[command(after_help = "\
 Examples:
   cuzk verify porep --c1 c1.json --proof proof.bin
   cuzk verify porep --c1 c1.json --proof proof.bin --test-params --json")]
-pub(crate) struct VerifyPorep {
-    /// The C1 output that the proof is of
-    #[arg(long, value_name = "FILE")]
-    pub(crate) c1: PathBuf,
+    Porep(Verifying<PorepInput>),
+    /// Check a SnapDeals proof against its vanilla proofs
+    #[command(after_help = "\
+Examples:
+  cuzk verify snap --input snap.json --proof proof.bin --test-params")]
+    Snap(Verifying<SnapInput>),
+    /// Check a WindowPoSt proof against its vanilla proofs
+    #[command(after_help = "\
+Examples:
+  cuzk verify window-post --input post.json --proof proof.bin --test-params")]
+    WindowPost(Verifying<WindowPostInput>),
+    /// Check a WinningPoSt proof against its vanilla proofs
+    #[command(after_help = "\
+Examples:
+  cuzk verify winning-post --input post.json --proof proof.bin --test-params")]
+    WinningPost(Verifying<WinningPostInput>),
+}
+
+/// A check of an input's proof.
+#[derive(Debug, Args)]
+pub(crate) struct Verifying<I: Args> {
+    #[command(flatten)]
+    pub(crate) input: I,
     /// The proof: bytes, or hex text
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: PathBuf,
     #[command(flatten)]
     pub(crate) params: ParamsDir,
-    #[command(flatten)]
-    pub(crate) sector: SectorCheck,
 }
 
 #[derive(Debug, Args)]
@@ -271,16 +301,31 @@ pub(crate) enum C1Format {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Setup {
     /// Make test parameters for a PoRep circuit
-    Porep(SetupPorep),
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
+    #[command(after_help = "\
 Examples:
   cuzk setup porep --sector-size 2KiB
   cuzk setup porep --sector-size 2KiB --seed 1 --out params
   cuzk prove porep --c1 c1.json --params params --test-params --out proof.bin")]
-pub(crate) struct SetupPorep {
+    Porep(SetupOptions),
+    /// Make test parameters for a SnapDeals circuit
+    #[command(after_help = "\
+Examples:
+  cuzk setup snap --sector-size 2KiB")]
+    Snap(SetupOptions),
+    /// Make test parameters for a WindowPoSt circuit
+    #[command(after_help = "\
+Examples:
+  cuzk setup window-post --sector-size 2KiB")]
+    WindowPost(SetupOptions),
+    /// Make test parameters for a WinningPoSt circuit
+    #[command(after_help = "\
+Examples:
+  cuzk setup winning-post --sector-size 2KiB")]
+    WinningPost(SetupOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetupOptions {
     /// The sector's size: 2KiB, 8MiB, 512MiB, 32GiB or 64GiB; and for tests 4KiB,
     /// 16KiB, 32KiB, 16MiB or 1GiB
     #[arg(long, value_name = "SIZE", value_parser = sector_shape)]
@@ -301,6 +346,8 @@ pub(crate) struct SetupPorep {
     /// At most so many threads [default: every core that the process may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) threads: Option<u32>,
+    #[command(flatten)]
+    pub(crate) circuits: Circuits,
 }
 
 #[derive(Debug, Subcommand)]
@@ -325,11 +372,16 @@ pub(crate) struct ParamsList {
 #[command(after_help = "\
 Examples:
   cuzk params check --sector-size 32GiB
-  cuzk params check --sector-size 2KiB --test-params --deep")]
+  cuzk params check --kind snap --sector-size 2KiB --test-params --deep")]
 pub(crate) struct ParamsCheck {
-    /// The sector size whose PoRep parameters are checked
+    /// What the parameters prove
+    #[arg(long, value_enum, default_value = "porep")]
+    pub(crate) kind: Kind,
+    /// The sector size that they are for
     #[arg(long, value_name = "SIZE", value_parser = sector_shape)]
     pub(crate) sector_size: SectorShape,
+    #[command(flatten)]
+    pub(crate) circuits: Circuits,
     #[command(flatten)]
     pub(crate) params: ParamsDir,
     /// Also check that every point is in the prime-order subgroup: minutes for large files
@@ -346,9 +398,8 @@ Examples:
   cuzk bench --c1 c1.json --test-params
   cuzk bench --c1 c1.json --test-params --count 10 --concurrency 2 --memory 4GiB --json")]
 pub(crate) struct Bench {
-    /// The C1 output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) c1: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: PorepInput,
     /// How many proofs
     #[arg(long, short = 'n', value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) count: u32,
@@ -360,8 +411,6 @@ pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) circuits: Circuits,
     #[command(flatten)]
-    pub(crate) sector: SectorCheck,
-    #[command(flatten)]
     pub(crate) machine: Machine,
 }
 
@@ -370,11 +419,17 @@ pub(crate) struct Bench {
 Examples:
   cuzk graph
   cuzk graph --sector-size 32GiB
+  cuzk graph --kind window-post --sector-size 32GiB
   cuzk graph --dot | dot -Tsvg > graph.svg")]
 pub(crate) struct GraphArgs {
+    /// What is proved
+    #[arg(long, value_enum, default_value = "porep")]
+    pub(crate) kind: Kind,
     /// The sector's size, as in `cuzk fixture porep --help`
     #[arg(long, value_name = "SIZE", default_value = "2KiB", value_parser = sector_shape)]
     pub(crate) sector_size: SectorShape,
+    #[command(flatten)]
+    pub(crate) circuits: Circuits,
     /// Print Graphviz text instead of a table: pipe it to `dot -Tsvg`
     #[arg(long)]
     pub(crate) dot: bool,

@@ -23,7 +23,7 @@ mod machine;
 mod params;
 mod printer;
 mod progress;
-mod sector;
+mod source;
 mod units;
 mod usage;
 
@@ -35,7 +35,7 @@ use clap::Parser as _;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-use crate::args::{Circuit, Cli, Command, Fixture, Global, Params, Prove, Setup, Verify};
+use crate::args::{Circuit, Cli, Command, Fixture, Global, Kind, Params, Prove, Setup, Verify};
 use crate::failure::{Class, Failure};
 use crate::printer::Printer;
 
@@ -83,11 +83,20 @@ fn usage(error: &clap::Error) -> ExitCode {
 fn run(printer: Printer, command: Command) -> Result<(), Failure> {
     use commands::{bench, circuit, fixture, graph, inspect, params, prove, setup, shell, topology, verify};
     match command {
-        Command::Prove(Prove::Porep(args)) => prove::porep(printer, &args),
-        Command::Verify(Verify::Porep(args)) => verify::porep(printer, &args),
+        Command::Prove(Prove::Porep(args)) => prove::run(printer, &args),
+        Command::Prove(Prove::Snap(args)) => prove::run(printer, &args),
+        Command::Prove(Prove::WindowPost(args)) => prove::run(printer, &args),
+        Command::Prove(Prove::WinningPost(args)) => prove::run(printer, &args),
+        Command::Verify(Verify::Porep(args)) => verify::run(printer, &args),
+        Command::Verify(Verify::Snap(args)) => verify::run(printer, &args),
+        Command::Verify(Verify::WindowPost(args)) => verify::run(printer, &args),
+        Command::Verify(Verify::WinningPost(args)) => verify::run(printer, &args),
         Command::Inspect(args) => inspect::run(printer, &args),
         Command::Fixture(Fixture::Porep(args)) => fixture::porep(printer, &args),
-        Command::Setup(Setup::Porep(args)) => setup::porep(printer, &args),
+        Command::Setup(Setup::Porep(args)) => setup::run(printer, Kind::Porep, &args),
+        Command::Setup(Setup::Snap(args)) => setup::run(printer, Kind::Snap, &args),
+        Command::Setup(Setup::WindowPost(args)) => setup::run(printer, Kind::WindowPost, &args),
+        Command::Setup(Setup::WinningPost(args)) => setup::run(printer, Kind::WinningPost, &args),
         Command::Params(Params::List(args)) => params::list(printer, &args),
         Command::Params(Params::Check(args)) => params::check(printer, &args),
         Command::Circuit(Circuit::List(args)) => circuit::list(printer, &args),

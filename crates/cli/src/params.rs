@@ -10,18 +10,19 @@ use cuzk_srs::{
     Depth, Digest, FOLDER_VARIABLE, Folder, LastWords, Origin, ParameterFile, ParameterSet, Published,
     VERSION,
 };
-use cuzk_synth::{PorepCircuit, SectorShape};
+use cuzk_synth::FilecoinCircuit;
 use cuzk_values::BasesError;
 
 use crate::args::{Circuits, Machine, ParamsDir};
 use crate::failure::{Class, Classify as _, Failure};
 use crate::printer::Printer;
 use crate::progress::Meter;
-use crate::{circuits, interrupt, machine, sector};
+use crate::{circuits, interrupt, machine};
 
 /// The parameters of one circuit.
 #[derive(Debug)]
 pub(crate) struct Chosen {
+    pub(crate) circuit: FilecoinCircuit,
     pub(crate) folder: Folder,
     pub(crate) set: ParameterSet,
     /// Whether they are test parameters, which prove nothing to anybody.
@@ -29,12 +30,13 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// The parameters of a PoRep circuit, as the options and the environment have it.
-    pub(crate) fn porep(options: &ParamsDir, shape: SectorShape) -> Result<Self, Failure> {
-        let stem = stem(sector::circuit(shape)?)?;
+    /// The parameters of a circuit, as the options and the environment have it.
+    pub(crate) fn of(options: &ParamsDir, circuit: impl Into<FilecoinCircuit>) -> Result<Self, Failure> {
+        let circuit = circuit.into();
+        let stem = stem(circuit)?;
         let (folder, insecure) = (folder(options)?, options.test_params);
         let set = if insecure { ParameterSet::insecure_test(&stem) } else { ParameterSet::official(&stem) };
-        Ok(Self { folder, set: set.or_bug()?, insecure })
+        Ok(Self { circuit, folder, set: set.or_bug()?, insecure })
     }
 
     pub(crate) fn params(&self) -> PathBuf {
@@ -61,14 +63,13 @@ impl Chosen {
         &self,
         printer: Printer,
         circuits: &Circuits,
-        circuit: PorepCircuit,
         residence: Residence,
     ) -> Result<Prover, Failure> {
-        let (path, shape) = (self.params(), circuit.shape());
-        let failure = |error| self.failure(shape, error);
+        let path = self.params();
+        let failure = |error| self.failure(error);
         cuzk_srs::check(&path, None, Depth::Header, false, &mut cuzk_srs::unwatched).map_err(failure)?;
         self.check_digest(printer, &path)?;
-        let circuit = circuits::circuit(printer, circuits, circuit)?;
+        let circuit = circuits::circuit(printer, circuits, self.circuit)?;
         let file = ParameterFile::open(&path, &circuit.sizes().queries).map_err(failure)?;
         Prover::new(circuit, Parameters::File(Arc::new(file), residence)).or_input()
     }
@@ -126,8 +127,9 @@ impl Chosen {
     }
 
     /// The command that makes them, where they are test parameters.
-    fn setup(&self, shape: SectorShape) -> String {
-        let command = format!("cuzk setup porep --sector-size {shape}");
+    fn setup(&self) -> String {
+        let (statement, shape) = (self.circuit.statement(), self.circuit.shape());
+        let command = format!("cuzk setup {statement} --sector-size {shape}");
         match self.folder.origin {
             Origin::Explicit => format!("{command} --out {}", self.folder.path.display()),
             _ => command,
@@ -135,16 +137,17 @@ impl Chosen {
     }
 
     /// A failure to open them, with what the user can do.
-    pub(crate) fn failure(&self, shape: SectorShape, error: cuzk_srs::SrsError) -> Failure {
+    pub(crate) fn failure(&self, error: cuzk_srs::SrsError) -> Failure {
+        let shape = self.circuit.shape();
         let missing = matches!(error, cuzk_srs::SrsError::Missing { .. });
         let class = if missing { Class::Resource } else { error.kind().into() };
         let hint = match (missing, self.insecure) {
-            (true, true) => format!("make them: {}", self.setup(shape)),
+            (true, true) => format!("make them: {}", self.setup()),
             (true, false) => format!(
                 "fetch Filecoin's parameters for {shape} sectors (lotus fetch-params, curio fetch-params), \
                  name their folder with --params or {FOLDER_VARIABLE}, or try with --test-params"
             ),
-            (false, true) => format!("make them again: {} --force", self.setup(shape)),
+            (false, true) => format!("make them again: {} --force", self.setup()),
             (false, false) => "fetch the file again; `cuzk params check` looks at it in full".into(),
         };
         Failure::new(class, error).hint(hint)
@@ -152,7 +155,7 @@ impl Chosen {
 }
 
 /// The stem of the names of a circuit's parameters, without the version.
-pub(crate) fn stem(circuit: PorepCircuit) -> Result<String, Failure> {
+pub(crate) fn stem(circuit: FilecoinCircuit) -> Result<String, Failure> {
     let id = circuit.parameter_id().or_bug()?;
     Ok(id.strip_prefix(&format!("{VERSION}-")).unwrap_or(&id).to_owned())
 }

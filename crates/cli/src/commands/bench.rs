@@ -17,17 +17,16 @@ use crate::params::Chosen;
 use crate::printer::Printer;
 use crate::progress::Meter;
 use crate::usage::Usage;
-use crate::{interrupt, machine, sector};
+use crate::{interrupt, machine, source};
 
 pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
-    let sector = sector::read_provable(printer, &args.c1, &args.sector)?;
-    let chosen = Chosen::porep(&args.params, sector.shape)?;
+    let given = source::provable(printer, &args.input)?;
+    let chosen = Chosen::of(&args.params, given.statement)?;
     chosen.announce(printer);
     let timeline = Arc::new(Timeline::new());
     let engine = machine::engine(printer, &args.machine, vec![timeline.clone()])?;
-    let circuit = sector.circuit()?;
-    let prover = chosen.prover(printer, &args.circuits, circuit, Residence::File)?;
-    let graph = Arc::new(graph::proof(&prover, circuit, sector.c1.partitions.len(), &[]).or_bug()?);
+    let prover = chosen.prover(printer, &args.circuits, Residence::File)?;
+    let graph = Arc::new(graph::proof(&prover, given.statement, given.partitions(), &[]).or_bug()?);
     let (count, concurrency) = (args.count as usize, args.concurrency as usize);
 
     let meter = Meter::steps(printer, "proofs");
@@ -46,7 +45,7 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
             }
             if i < count {
                 let options = Options::new().label(format!("proof {i}"));
-                let run = engine.submit_with(&graph, sector.c1.clone(), options);
+                let run = engine.submit_with(&graph, given.input.clone(), options);
                 interrupt::cancels(&run.cancel_token());
                 running.push_back((Instant::now(), run));
             }
@@ -65,8 +64,8 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let json = json!({
         "count": count,
         "concurrency": concurrency,
-        "partitions": sector.c1.partitions.len(),
-        "sector_size": sector.shape.sector_size(),
+        "partitions": given.partitions(),
+        "sector_size": given.shape.sector_size(),
         "verified": count,
         "seconds": seconds(wall),
         "proofs_per_minute": per_minute,

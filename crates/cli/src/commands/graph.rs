@@ -1,23 +1,37 @@
 //! `cuzk graph`: the stages of a proof, what they cost, what they wait for.
 
-use cuzk_groth16::{Circuit, Parameters, Prover, graph};
+use cuzk_groth16::{Parameters, Prover, graph};
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_pipeline_core::{EdgeView, Footprint, Graph, StageView};
-use cuzk_values::{C1, Proof};
+use cuzk_synth::{FilecoinCircuit, Statement};
+use cuzk_values::Proof;
 use serde_json::{Value as Json, json};
 
 use crate::args::GraphArgs;
 use crate::failure::{Classify as _, Failure};
 use crate::printer::Printer;
 use crate::units::counted;
-use crate::{machine, sector};
+use crate::{circuits, machine, source};
 
 pub(crate) fn run(printer: Printer, args: &GraphArgs) -> Result<(), Failure> {
-    let circuit = sector::circuit(args.sector_size)?;
-    printer.note("recording the circuit");
-    let prover = Prover::new(Circuit::filecoin(circuit).or_bug()?, Parameters::Absent).or_bug()?;
-    let partitions = args.sector_size.partitions;
-    let graph = graph::proof(&prover, circuit, partitions, &[]).or_bug()?;
+    let circuit = source::circuit(args.kind, args.sector_size)?;
+    let constraints = circuits::circuit(printer, &args.circuits, circuit)?;
+    let prover = Prover::new(constraints, Parameters::Absent).or_bug()?;
+    match circuit {
+        FilecoinCircuit::Porep(circuit) => show(printer, args, &prover, circuit, args.sector_size.partitions),
+        FilecoinCircuit::Post(circuit) => show(printer, args, &prover, circuit, 1),
+        FilecoinCircuit::Snap(circuit) => show(printer, args, &prover, circuit, circuit.partitions()),
+    }
+}
+
+fn show<S: Statement>(
+    printer: Printer,
+    args: &GraphArgs,
+    prover: &Prover,
+    statement: S,
+    partitions: usize,
+) -> Result<(), Failure> {
+    let graph = graph::proof(prover, statement, partitions, &[]).or_bug()?;
     if args.dot {
         let dot = graph.dot();
         return printer.result(&json!({ "dot": dot }), &dot);
@@ -26,7 +40,7 @@ pub(crate) fn run(printer: Printer, args: &GraphArgs) -> Result<(), Failure> {
     printer.result(&json, &text)
 }
 
-fn as_json(graph: &Graph<C1, Proof>) -> Json {
+fn as_json<I: Send + 'static>(graph: &Graph<I, Proof>) -> Json {
     let bytes = |f: &Footprint| json!({ "host": f.host, "pinned": f.pinned, "device": f.device });
     let stage = |s: StageView<'_>| {
         json!({
@@ -44,7 +58,7 @@ fn as_json(graph: &Graph<C1, Proof>) -> Json {
     })
 }
 
-fn as_text(graph: &Graph<C1, Proof>) -> String {
+fn as_text<I: Send + 'static>(graph: &Graph<I, Proof>) -> String {
     let mut text = String::from("  #  part  stage                 to start       outputs  after\n");
     for stage in graph.stages() {
         let makers = graph.edges().filter(|e| e.to == Some(stage.index));
@@ -62,7 +76,7 @@ fn as_text(graph: &Graph<C1, Proof>) -> String {
     }
     let threads = machine::threads(None);
     text + &format!(
-        "floor: {}, and the C1: `cuzk prove` takes it from --memory {} up on {}\n",
+        "floor: {}, and the input: `cuzk prove` takes it from --memory {} up on {}\n",
         format_bytes(graph.floor().host),
         machine::least_memory(graph.floor(), threads),
         counted(threads, "thread"),

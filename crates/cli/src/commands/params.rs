@@ -11,7 +11,7 @@ use crate::files::shown;
 use crate::params::{Chosen, folder, meter_watch};
 use crate::printer::Printer;
 use crate::progress::Meter;
-use crate::{interrupt, machine, sector};
+use crate::{circuits, interrupt, machine, source};
 
 pub(crate) fn list(printer: Printer, args: &ParamsList) -> Result<(), Failure> {
     let folder = folder(&args.params)?;
@@ -56,22 +56,22 @@ fn shortened(name: &str) -> String {
 
 pub(crate) fn check(printer: Printer, args: &ParamsCheck) -> Result<(), Failure> {
     let shape = args.sector_size;
-    let chosen = Chosen::porep(&args.params, shape)?;
+    let circuit = source::circuit(args.kind, shape)?;
+    let chosen = Chosen::of(&args.params, circuit)?;
     let path = chosen.params();
     printer.note(&format!("checking {}", path.display()));
     // A missing file must not cost the recording of a circuit.
     cuzk_srs::check(&path, None, Depth::Header, false, &mut cuzk_srs::unwatched)
-        .map_err(|e| chosen.failure(shape, e))?;
-    printer.note("recording the circuit");
-    let r1cs = sector::circuit(shape)?.record().or_bug()?.r1cs;
+        .map_err(|e| chosen.failure(e))?;
+    let constraints = circuits::circuit(printer, &args.circuits, circuit)?;
     let depth = if args.deep { Depth::Subgroup } else { Depth::Curve };
     let meter = Meter::bytes(printer, "checking");
     let mut watch = |p| meter_watch(&meter, p);
-    let lengths = r1cs.query_lengths();
+    let lengths = constraints.sizes().queries;
     let pool = machine::pool(args.threads)?;
     let report = interrupt::heeded(|| {
         let report = pool.install(|| cuzk_srs::check(&path, Some(&lengths), depth, true, &mut watch));
-        report.map_err(|e| chosen.failure(shape, e))
+        report.map_err(|e| chosen.failure(e))
     });
     drop(meter);
     result(printer, &shown(&path), &report?, shape, args.deep, chosen.insecure)

@@ -3,51 +3,52 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use clap::Args;
 use cuzk_groth16::{Blinding, Residence, graph};
-use cuzk_pipeline_core::Options;
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_pipeline_core::trace::Timeline;
+use cuzk_pipeline_core::{CancelToken, Cx, Options};
+use cuzk_synth::{Statement, SynthError, template};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::json;
 
 use super::inspect::hex;
-use crate::args::ProvePorep;
-use crate::failure::{Classify as _, Failure};
+use crate::args::{ProveOptions, Proving};
+use crate::failure::{Class, Classify as _, Failure};
 use crate::files::{self, shown};
 use crate::params::Chosen;
 use crate::printer::Printer;
-use crate::units::counted;
+use crate::progress::Meter;
+use crate::source::{Given, Source};
 use crate::usage::Usage;
-use crate::{interrupt, machine, progress, sector};
+use crate::{circuits, interrupt, machine, progress, source};
 
 /// How wide the text timeline is.
 const COLUMNS: usize = 100;
 
-pub(crate) fn porep(printer: Printer, args: &ProvePorep) -> Result<(), Failure> {
+pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Proving<I>) -> Result<(), Failure> {
     let start = Instant::now();
-    files::check_writable(Some(&args.c1), args.out.iter().chain(&args.trace))?;
-    let sector = sector::read_provable(printer, &args.c1, &args.sector)?;
-    let partitions = sector.c1.partitions.len();
-    printer.note(&format!(
-        "{}: a {} sector, {}",
-        args.c1.display(),
-        sector.shape,
-        counted(partitions, "partition")
-    ));
-    let chosen = Chosen::porep(&args.params, sector.shape)?;
+    let Proving { input: source, options: args } = args;
+    files::check_writable(Some(source.path()), args.out.iter().chain(&args.trace))?;
+    let given = source::provable(printer, source)?;
+    let (statement, shape, partitions) = (given.statement, given.shape, given.partitions());
+    printer.note(&format!("{}: {}", source.path().display(), given.what));
+    let chosen = Chosen::of(&args.params, statement)?;
     chosen.announce(printer);
     let timeline = Arc::new(Timeline::new());
     let stages = Arc::new(progress::Stages::new(printer));
     let engine = machine::engine(printer, &args.machine, vec![timeline.clone(), stages.clone()])?;
-    let circuit = sector.circuit()?;
-    let prover = chosen.prover(printer, &args.circuits, circuit, Residence::File)?;
-    let graph = graph::proof(&prover, circuit, partitions, &blindings(args, partitions)).or_bug()?;
+    if args.check_constraints {
+        check_constraints(printer, args, &given)?;
+    }
+    let prover = chosen.prover(printer, &args.circuits, Residence::File)?;
+    let graph = graph::proof(&prover, statement, partitions, &blindings(args, partitions)).or_bug()?;
     stages.expect(graph.stages().count());
 
-    let options = Options::new().label(args.c1.display().to_string());
+    let options = Options::new().label(source.path().display().to_string());
     let proof = interrupt::heeded(|| {
-        let run = engine.submit_with(&Arc::new(graph), sector.c1, options);
+        let run = engine.submit_with(&Arc::new(graph), given.input, options);
         interrupt::cancels(&run.cancel_token());
         let ended = run.wait();
         drop(stages);
@@ -68,8 +69,9 @@ pub(crate) fn porep(printer: Printer, args: &ProvePorep) -> Result<(), Failure> 
     let json = json!({
         "proof": hex(&bytes),
         "file": args.out.as_deref().map(shown),
+        "kind": chosen.circuit.statement(),
         "partitions": partitions,
-        "sector_size": sector.shape.sector_size(),
+        "sector_size": shape.sector_size(),
         "verified": true,
         "insecure_parameters": chosen.insecure,
         "seconds": seconds,
@@ -92,8 +94,43 @@ pub(crate) fn porep(printer: Printer, args: &ProvePorep) -> Result<(), Failure> 
     printer.result(&json, &text)
 }
 
+/// Holds the witness of each partition against all constraints of the circuit.
+fn check_constraints<S: Statement>(
+    printer: Printer,
+    args: &ProveOptions,
+    given: &Given<S>,
+) -> Result<(), Failure> {
+    let circuit = given.statement.into();
+    let constraints = circuits::circuit(printer, &args.circuits, circuit)?;
+    let r1cs = constraints.r1cs();
+    let pool = machine::pool(args.machine.threads)?;
+    let meter = Meter::steps(printer, "checking constraints");
+    let cancel = CancelToken::default();
+    interrupt::cancels(&cancel);
+    let cx = Cx::detached().with_cancel(cancel);
+    interrupt::heeded(|| {
+        for partition in 0..given.partitions() {
+            meter.set(partition as u64, given.partitions() as u64);
+            let checked = pool.install(|| {
+                let witness = given.statement.witness(&cx, &given.input, partition)?;
+                cuzk_synth::check(&cx, r1cs, &witness)
+            });
+            checked.map_err(|error| {
+                let at = match error {
+                    SynthError::Unsatisfied { row, .. } => template::row_path(circuit, r1cs, row).ok(),
+                    _ => None,
+                };
+                let at = at.map_or(String::new(), |path| format!(", at {path}"));
+                let error = anyhow::Error::new(error).context(format!("partition {partition}{at}"));
+                Failure::new(Class::Input, error)
+            })?;
+        }
+        Ok(())
+    })
+}
+
 /// r and s of each partition, where a seed gives them.
-fn blindings(args: &ProvePorep, partitions: usize) -> Vec<Blinding> {
+fn blindings(args: &ProveOptions, partitions: usize) -> Vec<Blinding> {
     let Some(seed) = args.insecure_blinding_seed else { return Vec::new() };
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     (0..partitions).map(|_| Blinding::random(&mut rng)).collect()

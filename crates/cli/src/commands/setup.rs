@@ -7,18 +7,18 @@ use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_srs::{Depth, Meta, ParameterSet, Setup, Trapdoor};
 use serde_json::json;
 
-use crate::args::SetupPorep;
+use crate::args::{Kind, SetupOptions};
 use crate::failure::{Class, Classify as _, Failure};
 use crate::files::shown;
 use crate::params::{meter_watch, stem, test_folder};
 use crate::printer::Printer;
 use crate::progress::Meter;
 use crate::usage::Usage;
-use crate::{interrupt, machine, sector};
+use crate::{circuits, interrupt, machine, source};
 
-pub(crate) fn porep(printer: Printer, args: &SetupPorep) -> Result<(), Failure> {
+pub(crate) fn run(printer: Printer, kind: Kind, args: &SetupOptions) -> Result<(), Failure> {
     let shape = args.sector_size;
-    let circuit = sector::circuit(shape)?;
+    let circuit = source::circuit(kind, shape)?;
     let stem = stem(circuit)?;
     let folder = test_folder(args.out.clone())?.path;
     printer.warn("warning: these parameters are INSECURE: whoever makes them can forge proofs");
@@ -28,8 +28,7 @@ pub(crate) fn porep(printer: Printer, args: &SetupPorep) -> Result<(), Failure> 
     if path.exists() && !args.force {
         return kept(printer, &path, &folder.join(names.meta()), args);
     }
-    printer.note("recording the circuit");
-    let r1cs = circuit.record().or_bug()?.r1cs;
+    let constraints = circuits::circuit(printer, &args.circuits, circuit)?;
     let trapdoor = args.seed.map_or_else(Trapdoor::from_os, Trapdoor::from_seed);
     let setup = Setup {
         folder: &folder,
@@ -41,7 +40,7 @@ pub(crate) fn porep(printer: Printer, args: &SetupPorep) -> Result<(), Failure> 
     let meter = Meter::bytes(printer, "making parameters");
     let pool = machine::pool(args.threads)?;
     let made = interrupt::heeded(|| {
-        let made = pool.install(|| setup.run(&r1cs, &trapdoor, &mut |p| meter_watch(&meter, p)));
+        let made = pool.install(|| setup.run(constraints.r1cs(), &trapdoor, &mut |p| meter_watch(&meter, p)));
         made.map_err(|error| Failure::new(Class::from(error.kind()), error))
     });
     drop(meter);
@@ -53,7 +52,7 @@ pub(crate) fn porep(printer: Printer, args: &SetupPorep) -> Result<(), Failure> 
         "cpu_seconds": usage.cpu.as_secs_f64(), "peak_rss_bytes": usage.peak_rss,
     });
     let text = format!(
-        "{}\n  {} of INSECURE test parameters for {shape} sectors, in {:.1} CPU-seconds",
+        "{}\n  {} of INSECURE test parameters for {circuit}, in {:.1} CPU-seconds",
         made.params.display(),
         format_bytes(made.bytes),
         usage.cpu.as_secs_f64(),
@@ -62,7 +61,7 @@ pub(crate) fn porep(printer: Printer, args: &SetupPorep) -> Result<(), Failure> 
 }
 
 /// Parameters that are there already stay, unless another seed is asked for than theirs.
-fn kept(printer: Printer, path: &Path, meta: &Path, args: &SetupPorep) -> Result<(), Failure> {
+fn kept(printer: Printer, path: &Path, meta: &Path, args: &SetupOptions) -> Result<(), Failure> {
     let refused =
         |error: anyhow::Error| Failure::new(Class::Input, error).hint("make them again with --force");
     cuzk_srs::check(path, None, Depth::Header, false, &mut cuzk_srs::unwatched)

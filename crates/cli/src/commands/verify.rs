@@ -2,27 +2,29 @@
 
 use std::path::Path;
 
+use clap::Args;
 use cuzk_groth16::{Groth16Error, PreparedVerifyingKey};
 use cuzk_values::{PROOF_BYTES, Proof};
 use serde_json::json;
 
-use crate::args::VerifyPorep;
+use crate::args::Verifying;
 use crate::failure::{Class, Classify as _, Failure};
+use crate::files;
 use crate::params::Chosen;
 use crate::printer::Printer;
+use crate::source::Source;
 use crate::units::counted;
-use crate::{files, sector};
 
 /// The longest proof: 126 partitions of a non-interactive PoRep, as hex with room for blanks.
 pub(super) const LONGEST_PROOF: u64 = 1 << 20;
 
-pub(crate) fn porep(printer: Printer, args: &VerifyPorep) -> Result<(), Failure> {
+pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Verifying<I>) -> Result<(), Failure> {
     let proof = parse_proof(&files::read(&args.proof, LONGEST_PROOF)?, &args.proof)?;
-    let sector = sector::read(printer, &args.c1, &args.sector)?;
-    let chosen = Chosen::porep(&args.params, sector.shape)?;
+    let given = args.input.decode(printer)?;
+    let chosen = Chosen::of(&args.params, given.statement)?;
     chosen.announce(printer);
-    let key = cuzk_srs::verifying_key(&chosen.key()).map_err(|e| chosen.failure(sector.shape, e))?;
-    let inputs = sector.public_inputs()?;
+    let key = cuzk_srs::verifying_key(&chosen.key()).map_err(|e| chosen.failure(e))?;
+    let inputs = given.public_inputs()?;
     let verified = PreparedVerifyingKey::new(&key).verify_all(&proof, &inputs);
     verified.map_err(|error| {
         let class =
@@ -31,8 +33,9 @@ pub(crate) fn porep(printer: Printer, args: &VerifyPorep) -> Result<(), Failure>
     })?;
     let json = json!({
         "valid": true,
+        "kind": chosen.circuit.statement(),
         "partitions": proof.0.len(),
-        "sector_size": sector.shape.sector_size(),
+        "sector_size": given.shape.sector_size(),
         "insecure_parameters": chosen.insecure,
     });
     printer.result(&json, &format!("the proof is valid: {}", counted(proof.0.len(), "partition")))

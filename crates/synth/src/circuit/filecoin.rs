@@ -127,7 +127,8 @@ impl FilecoinCircuit {
         [name(0), name(block)]
     }
 
-    fn statement(&self) -> &'static str {
+    /// What it proves: `porep`, `window-post`, `winning-post` or `snap`.
+    pub fn statement(&self) -> &'static str {
         match self {
             Self::Porep(_) => "porep",
             Self::Post(circuit) => match circuit.kind() {

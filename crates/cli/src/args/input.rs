@@ -1,0 +1,102 @@
+//! The inputs of proofs, and what they may leave unsaid.
+
+#![allow(clippy::doc_markdown, reason = "the docs are help texts, for a terminal")]
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::units::{Bytes32, Miner, WindowProof};
+
+/// What is proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// A sector was sealed (Commit 2)
+    Porep,
+    /// A sector was given data (SnapDeals)
+    Snap,
+    /// Sectors are still stored
+    WindowPost,
+    /// A sector is still stored, for a block that was won
+    WinningPost,
+}
+
+/// A PoRep's input.
+#[derive(Debug, Args)]
+pub(crate) struct PorepInput {
+    /// The C1 output: JSON of filecoin-proofs or of its API, the wrapper that
+    /// lotus-bench and Curio write, bincode of either; gz or zst of any
+    #[arg(long, value_name = "FILE")]
+    pub(crate) c1: PathBuf,
+    #[command(flatten)]
+    pub(crate) sector: SectorCheck,
+}
+
+/// What the C1's replica id is checked against, when it is given.
+#[derive(Debug, Args)]
+pub(crate) struct SectorCheck {
+    /// Check that the C1 is of this sector number
+    #[arg(long, value_name = "N")]
+    pub(crate) sector_number: Option<u64>,
+    /// Check that the C1 is of this miner, as t01000, f01000 or 1000. Takes a sector
+    /// number too, given or in the file
+    #[arg(long, value_name = "ID")]
+    pub(crate) miner_addr: Option<Miner>,
+}
+
+/// An update's input.
+#[derive(Debug, Args)]
+pub(crate) struct SnapInput {
+    /// The vanilla proofs: one JSON with all that a request has, as `cuzk fixture snap`
+    /// writes it, a JSON list of base64 (snap-vproof.json), or bincode; gz or zst of any
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    /// The replica's commitment before the update, where the file does not say it: 64 hex digits
+    #[arg(long, value_name = "HEX", help_heading = "What the file may not say")]
+    pub(crate) comm_r_old: Option<Bytes32>,
+    /// The replica's commitment after the update
+    #[arg(long, value_name = "HEX", help_heading = "What the file may not say")]
+    pub(crate) comm_r_new: Option<Bytes32>,
+    /// The new data's commitment
+    #[arg(long, value_name = "HEX", help_heading = "What the file may not say")]
+    pub(crate) comm_d_new: Option<Bytes32>,
+    /// How many high bits choose a node's rho [default: the network's]
+    #[arg(long, value_name = "N", help_heading = "What the file may not say")]
+    pub(crate) high_bits: Option<u32>,
+}
+
+/// A WindowPoSt's input.
+#[derive(Debug, Args)]
+pub(crate) struct WindowPostInput {
+    #[command(flatten)]
+    pub(crate) post: PostInput,
+    /// The registered proof, by number (5 to 14) or by name, as StackedDrgWindow32GiBV1_1
+    #[arg(long, value_name = "PROOF", help_heading = "What the file may not say")]
+    pub(crate) registered_proof: Option<WindowProof>,
+    /// Which partition it is [default: 0]
+    #[arg(long, value_name = "N", help_heading = "What the file may not say")]
+    pub(crate) partition: Option<u32>,
+}
+
+/// A WinningPoSt's input.
+#[derive(Debug, Args)]
+pub(crate) struct WinningPostInput {
+    #[command(flatten)]
+    pub(crate) post: PostInput,
+}
+
+/// The input of either proof of spacetime.
+#[derive(Debug, Args)]
+pub(crate) struct PostInput {
+    /// The vanilla proofs: one JSON with all that a request has, as `cuzk fixture
+    /// window-post` writes it, a JSON list of base64, or bincode, one proof a sector;
+    /// gz or zst of any
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    /// The miner, where the file does not say it, as t01000, f01000 or 1000
+    #[arg(long, value_name = "ID", help_heading = "What the file may not say")]
+    pub(crate) miner_addr: Option<Miner>,
+    /// The challenges' randomness: 64 hex digits
+    #[arg(long, value_name = "HEX", help_heading = "What the file may not say")]
+    pub(crate) randomness: Option<Bytes32>,
+}

@@ -1,0 +1,203 @@
+//! Inputs from files, checked against what the user says they are.
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anyhow::Context as _;
+use cuzk_synth::c1::{self, Identity};
+use cuzk_synth::input::{InputError, Watch};
+use cuzk_synth::{PorepCircuit, PostCircuit, SectorShape, SnapCircuit, Statement, post, snap};
+use cuzk_values::{C1, Post, PostKind, PostVersion, Scalar, Snap};
+
+use crate::args::{PorepInput, PostInput, SnapInput, WindowPostInput, WinningPostInput};
+use crate::failure::{Class, Classify as _, Failure};
+use crate::interrupt;
+use crate::printer::Printer;
+use crate::progress::Meter;
+use crate::units::counted;
+
+/// An input of one kind that a command names.
+pub(crate) trait Source {
+    /// What is proved of it.
+    type Statement: Statement;
+
+    /// The file.
+    fn path(&self) -> &Path;
+
+    /// Reads it in any encoding and checks all but its trees.
+    fn decode(&self, printer: Printer) -> Result<Given<Self::Statement>, Failure>;
+}
+
+/// An input, and the circuit that its proofs are of.
+pub(crate) struct Given<S: Statement> {
+    pub(crate) statement: S,
+    pub(crate) input: S::Input,
+    pub(crate) shape: SectorShape,
+    /// What it is, for people.
+    pub(crate) what: String,
+    check_trees: fn(&S::Input, &Watch<'_>) -> Result<(), InputError>,
+}
+
+impl<S: Statement> Given<S> {
+    /// How many proofs it takes.
+    pub(crate) fn partitions(&self) -> usize {
+        S::partitions(&self.input)
+    }
+
+    /// Follows every path in its trees.
+    pub(crate) fn check_trees(&self, printer: Printer, path: &Path) -> Result<(), Failure> {
+        let meter = Meter::steps(printer, "checking the vanilla proofs");
+        let watch = |progress: cuzk_synth::input::Progress| {
+            meter.set(progress.done, progress.total);
+            if interrupt::interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let check = || (self.check_trees)(&self.input, &watch);
+        interrupt::heeded(|| check().with_context(|| path.display().to_string()).or_input())
+    }
+
+    /// The public inputs of each partition, ONE first.
+    pub(crate) fn public_inputs(&self) -> Result<Vec<Vec<Scalar>>, Failure> {
+        let of = |i| self.statement.public_inputs(&self.input, i);
+        (0..self.partitions()).map(of).collect::<Result<_, _>>().or_input()
+    }
+}
+
+/// Reads an input, and follows every path in its trees, so that no proof is begun
+/// that cannot verify.
+pub(crate) fn provable<I: Source>(printer: Printer, source: &I) -> Result<Given<I::Statement>, Failure> {
+    let given = source.decode(printer)?;
+    given.check_trees(printer, source.path())?;
+    Ok(given)
+}
+
+/// Reads a file by `decode`.
+fn read<T>(path: &Path, decode: impl FnOnce(File) -> Result<T, InputError>) -> Result<T, Failure> {
+    let (file, _) = fs_err::File::open(path).or_input()?.into_parts();
+    decode(file).with_context(|| path.display().to_string()).or_input()
+}
+
+/// The circuit of an input that has been decoded, so that there is one.
+fn of_size<C>(circuit: Option<C>, shape: SectorShape) -> Result<C, Failure> {
+    circuit.with_context(|| format!("no circuit for {shape}")).or_bug()
+}
+
+impl Source for PorepInput {
+    type Statement = PorepCircuit;
+
+    fn path(&self) -> &Path {
+        &self.c1
+    }
+
+    fn decode(&self, printer: Printer) -> Result<Given<PorepCircuit>, Failure> {
+        let c1: C1 = read(&self.c1, |file| c1::decode(file))?;
+        let here = || self.c1.display().to_string();
+        let shape = c1::shape_of(&c1).with_context(here).or_input()?;
+        let known = &self.sector;
+        let identity = Identity {
+            prover_id: known.miner_addr.map(|miner| c1::prover_id(miner.0)),
+            sector_number: known.sector_number,
+            porep_id: None,
+        };
+        let checked = c1::check_identity(&c1, &identity).with_context(here).or_input()?;
+        if known.miner_addr.is_some() && !checked {
+            printer.warn("warning: this C1 does not say how it was sealed: its miner could not be checked");
+        }
+        Ok(Given {
+            statement: of_size(PorepCircuit::of_size(shape.sector_size()), shape)?,
+            what: format!("a {shape} sector, {}", counted(c1.partitions.len(), "partition")),
+            input: c1,
+            shape,
+            check_trees: c1::check_trees_watched,
+        })
+    }
+}
+
+impl Source for SnapInput {
+    type Statement = SnapCircuit;
+
+    fn path(&self) -> &Path {
+        &self.input
+    }
+
+    fn decode(&self, _: Printer) -> Result<Given<SnapCircuit>, Failure> {
+        let known = snap::Known {
+            sector_size: None,
+            comm_r_old: self.comm_r_old.map(|node| node.0),
+            comm_r_new: self.comm_r_new.map(|node| node.0),
+            comm_d_new: self.comm_d_new.map(|node| node.0),
+            high_bits: self.high_bits,
+        };
+        let snap: Snap = read(&self.input, |file| snap::decode(file, &known))?;
+        let shape = snap::shape_of(&snap).or_input()?.sector;
+        Ok(Given {
+            statement: of_size(SnapCircuit::of_size(shape.sector_size()), shape)?,
+            what: format!("an update of a {shape} sector, {}", counted(snap.partitions.len(), "partition")),
+            input: snap,
+            shape,
+            check_trees: snap::check_trees_watched,
+        })
+    }
+}
+
+impl Source for WindowPostInput {
+    type Statement = PostCircuit;
+
+    fn path(&self) -> &Path {
+        &self.post.input
+    }
+
+    fn decode(&self, _: Printer) -> Result<Given<PostCircuit>, Failure> {
+        let registered = self.registered_proof.map(|proof| proof.0);
+        let known = post::Known {
+            kind: Some(PostKind::Window),
+            version: registered.map(|proof| proof.version),
+            sector_size: registered.map(|proof| proof.shape.sector_size()),
+            partition: self.partition,
+            ..post::Known::default()
+        };
+        decode_post(&self.post, known)
+    }
+}
+
+impl Source for WinningPostInput {
+    type Statement = PostCircuit;
+
+    fn path(&self) -> &Path {
+        &self.post.input
+    }
+
+    fn decode(&self, _: Printer) -> Result<Given<PostCircuit>, Failure> {
+        let version = Some(PostVersion::V1);
+        decode_post(&self.post, post::Known { kind: Some(PostKind::Winning), version, ..Default::default() })
+    }
+}
+
+fn decode_post(options: &PostInput, known: post::Known) -> Result<Given<PostCircuit>, Failure> {
+    let known = post::Known {
+        prover_id: options.miner_addr.map(|miner| c1::prover_id(miner.0)),
+        randomness: options.randomness.map(|node| node.0),
+        ..known
+    };
+    let post: Post = read(&options.input, |file| post::decode(file, &known))?;
+    let shape = post::shape_of(&post).or_input()?.sector;
+    let sectors = counted(post.sectors.len(), &format!("{shape} sector"));
+    Ok(Given {
+        statement: of_size(PostCircuit::of_size(post.kind, shape.sector_size()), shape)?,
+        what: format!("a {} of {sectors}", post::kind_name(post.kind)),
+        input: post,
+        shape,
+        check_trees: post::check_trees_watched,
+    })
+}
+
+/// A circuit by what it proves and of what size.
+pub(crate) fn circuit(
+    kind: crate::args::Kind,
+    shape: SectorShape,
+) -> Result<cuzk_synth::FilecoinCircuit, Failure> {
+    use clap::ValueEnum as _;
+    let name = kind.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+    let circuit = format!("{name}-{shape}").parse();
+    circuit.map_err(|_| Failure::new(Class::Input, anyhow::anyhow!("{shape} sectors have no {name}")))
+}
