@@ -82,7 +82,7 @@ fn counted(known: &Counts) {
         assert!((matrix.entries() as f64 / 1e6 - known).abs() <= half_digit, "{}", matrix.entries());
     }
     let densities = &r1cs.densities;
-    assert_eq!([&densities.a_aux, &densities.b_aux].map(|bits| bits.count_ones()), known.densities);
+    assert_eq!([&densities.a_aux, &densities.b_aux].map(cuzk_values::Bits::count_ones), known.densities);
     assert_eq!(densities.b_inputs.iter_ones().collect::<Vec<_>>(), [0]);
     assert_eq!(repeat.count as usize, circuit(known.name).blocks().0);
 }

@@ -65,11 +65,13 @@ impl Repeat {
     pub(super) fn shift(&self, copy: u32) -> Shift<'_> {
         let (inputs, aux) = (self.inputs.len() as u32, self.aux.len() as u32);
         Shift {
+            first_aux: self.aux.start,
+            aux,
+            aux_by: copy * aux,
             first_input: self.inputs.start,
             inputs,
             inputs_by: copy * inputs,
-            first_aux: self.aux.start,
-            aux_by: copy * aux,
+            first_argument: Self::BOUND,
             arguments: self.arguments(copy),
         }
     }
@@ -84,28 +86,39 @@ impl Default for Repeat {
 /// What changes the columns of a copy.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shift<'a> {
+    first_aux: u32,
+    aux: u32,
+    aux_by: u32,
     first_input: u32,
     inputs: u32,
     inputs_by: u32,
-    first_aux: u32,
-    aux_by: u32,
+    first_argument: u32,
     arguments: &'a [u32],
 }
 
 impl Shift<'_> {
     /// Leaves all columns as they are stored.
-    pub(super) const NONE: Self =
-        Self { first_input: 0, inputs: 0, inputs_by: 0, first_aux: u32::MAX, aux_by: 0, arguments: &[] };
+    pub(super) const NONE: Self = Self {
+        first_aux: 0,
+        aux: 0,
+        aux_by: 0,
+        first_input: 0,
+        inputs: 0,
+        inputs_by: 0,
+        first_argument: u32::MAX,
+        arguments: &[],
+    };
 
+    /// The column in the copy. Most are of the run's own auxiliary variables, and are
+    /// told by one comparison.
     #[inline]
     pub(super) fn apply(self, column: u32) -> u32 {
-        if column >= self.first_aux {
-            match column.checked_sub(Repeat::BOUND) {
-                None => column + self.aux_by,
-                Some(argument) => self.arguments[argument as usize],
-            }
+        if column.wrapping_sub(self.first_aux) < self.aux {
+            column + self.aux_by
         } else if column.wrapping_sub(self.first_input) < self.inputs {
             column + self.inputs_by
+        } else if column >= self.first_argument {
+            self.arguments[(column - self.first_argument) as usize]
         } else {
             column
         }
