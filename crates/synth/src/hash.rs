@@ -8,7 +8,7 @@ use merkletree::hash::Algorithm;
 use sha2::{Digest, Sha256};
 use storage_proofs_porep::stacked::Column;
 
-use crate::c1::C1Error;
+use crate::input::InputError;
 
 /// SHA-256, with the two highest bits cleared so that it is a field element.
 pub(crate) fn sha256_node(parts: &[&[u8]]) -> Node {
@@ -75,8 +75,8 @@ pub(crate) fn comm_r(comm_c: &Node, comm_r_last: &Node) -> Node {
 }
 
 /// A leaf of `TreeC`: Poseidon of a node's 2 or 11 labels, which must be canonical.
-pub(crate) fn column(node: u32, labels: &[Node]) -> Result<Node, C1Error> {
+pub(crate) fn column(node: u32, labels: &[Node]) -> Result<Node, InputError> {
     let labels = labels.iter().map(|label| (*label).into()).collect();
-    let column = Column::<PoseidonHasher>::new(node, labels).map_err(C1Error::upstream)?;
+    let column = Column::<PoseidonHasher>::new(node, labels).map_err(InputError::upstream)?;
     Ok(column.hash().to_repr())
 }

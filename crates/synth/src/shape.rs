@@ -2,11 +2,14 @@
 //!
 //! The numbers are filecoin-proofs' (`constants.rs`, 19.1.0): `LAYERS`,
 //! `POREP_PARTITIONS`, `get_porep_non_interactive_partitions`, and
-//! `select_challenges` for the challenges of a partition.
+//! `select_challenges` for the challenges of a partition;
+//! `WINDOW_POST_SECTOR_COUNT`, `WINDOW_POST_CHALLENGE_COUNT`,
+//! `WINNING_POST_SECTOR_COUNT`, `WINNING_POST_CHALLENGE_COUNT`. Those of updates
+//! are storage-proofs-update's (`constants.rs`, 19.1.0).
 
 use std::fmt;
 
-use cuzk_values::TreeShape;
+use cuzk_values::{PostKind, TreeShape};
 
 /// The shape of a sector's trees and proofs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -106,6 +109,107 @@ impl fmt::Display for SectorShape {
             log => ("GiB", log - 30),
         };
         write!(f, "{}{unit}", 1_u64 << log_unit)
+    }
+}
+
+/// The shape of a WindowPoSt's partition or of a WinningPoSt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PostShape {
+    /// The sectors' shape.
+    pub sector: SectorShape,
+    /// Which of the two.
+    pub kind: PostKind,
+    /// The most sectors: 2 (2,349 of 32 GiB, 2,300 of 64 GiB) in a window's
+    /// partition, 1 in a WinningPoSt.
+    pub sectors: usize,
+    /// Challenges in each sector: 10 in a WindowPoSt, 66 in a WinningPoSt.
+    pub challenges: usize,
+}
+
+impl PostShape {
+    /// The shape for sectors of this shape, all of which have both proofs.
+    pub const fn new(sector: SectorShape, kind: PostKind) -> Self {
+        let (sectors, challenges) = match (kind, sector.log_nodes) {
+            (PostKind::Winning, _) => (1, 66),
+            (PostKind::Window, 30) => (2349, 10),
+            (PostKind::Window, 31) => (2300, 10),
+            (PostKind::Window, _) => (2, 10),
+        };
+        Self { sector, kind, sectors, challenges }
+    }
+
+    /// The shape for sectors of so many bytes.
+    pub fn of_size(sector_size: u64, kind: PostKind) -> Option<Self> {
+        SectorShape::of_size(sector_size).map(|sector| Self::new(sector, kind))
+    }
+
+    /// The sectors that the circuit sees. To it each challenge of a WinningPoSt
+    /// is a sector of its own (`winning_post_setup_params` in filecoin-proofs).
+    pub const fn circuit_sectors(self) -> usize {
+        match self.kind {
+            PostKind::Window => self.sectors,
+            PostKind::Winning => self.challenges,
+        }
+    }
+
+    /// The challenges in each sector that the circuit sees.
+    pub const fn circuit_challenges(self) -> usize {
+        match self.kind {
+            PostKind::Window => self.challenges,
+            PostKind::Winning => 1,
+        }
+    }
+}
+
+/// The shape of a sector's update (SnapDeals, `EmptySectorUpdate`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SnapShape {
+    /// The sector's shape.
+    pub sector: SectorShape,
+    /// Partitions, a power of two (`partition_count`).
+    pub partitions: usize,
+    /// Challenges in each partition (`challenge_count`).
+    pub challenges: usize,
+    /// Nodes of `TreeD` that each partition shows, a power of two (`apex_leaf_count`).
+    pub apex_leaves: usize,
+    /// How many of a node's highest bits may choose its `rho`: the circuit
+    /// selects one of the six (`hs`).
+    pub high_bits: [u32; 6],
+}
+
+impl SnapShape {
+    /// The shape for sectors of this shape. There is none for 1 GiB
+    /// (`ALLOWED_SECTOR_SIZES`).
+    pub const fn new(sector: SectorShape) -> Option<Self> {
+        let (partitions, challenges, apex_leaves) = match sector.log_nodes {
+            25 => return None,
+            0..=8 => (1, 10, 8),
+            9..=10 => (2, 10, 128),
+            11..=19 => (4, 10, 128),
+            _ => (16, 86, 128),
+        };
+        let high_bits = if sector.log_nodes <= 10 { [1; 6] } else { [7, 8, 9, 10, 11, 12] };
+        Some(Self { sector, partitions, challenges, apex_leaves, high_bits })
+    }
+
+    /// The shape for sectors of so many bytes.
+    pub fn of_size(sector_size: u64) -> Option<Self> {
+        Self::new(SectorShape::of_size(sector_size)?)
+    }
+
+    /// The high bits that the network uses (`h_default`).
+    pub const fn default_high_bits(self) -> u32 {
+        self.high_bits[3]
+    }
+
+    /// The nodes of each partition's chunk, as a power of two.
+    pub const fn log_chunk(self) -> u32 {
+        self.sector.log_nodes as u32 - self.partitions.ilog2()
+    }
+
+    /// The nodes below each apex leaf, as a power of two.
+    pub const fn log_apex_leaf(self) -> u32 {
+        self.log_chunk() - self.apex_leaves.ilog2()
     }
 }
 

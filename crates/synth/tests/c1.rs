@@ -3,7 +3,8 @@
 
 use std::io::Write;
 
-use cuzk_synth::c1::{self, C1Error, Encoding, Identity, Layer, Layers};
+use cuzk_synth::c1::{self, Encoding, Identity};
+use cuzk_synth::input::{InputError, Layer, Layers};
 use cuzk_synth::{SectorShape, fixture};
 use cuzk_values::{C1, PoRepVariant};
 use filecoin_proofs::constants::{SectorShape2KiB, SectorShape4KiB, SectorShape16KiB, SectorShape32KiB};
@@ -116,7 +117,7 @@ fn trees_of_every_kind_are_written_as_upstream_writes_them() {
     let c1 = of(32 << 10);
     same_bytes(&c1, &rebuilt::<SectorShape32KiB>(&c1), json, bincode);
     let wrong = c1::upstream::partition_proofs::<SectorShape16KiB>(&c1, 0);
-    assert!(matches!(wrong, Err(C1Error::Upstream(_))));
+    assert!(matches!(wrong, Err(InputError::Upstream(_))));
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn every_encoding_compressed_or_not_gives_the_same_back() {
             let mut bytes = Vec::new();
             match c1::encode(&c1, encoding, &mut bytes) {
                 Ok(()) => {}
-                Err(C1Error::Unencodable { .. }) if c1.variant.is_none() => continue,
+                Err(InputError::Unencodable { .. }) if c1.variant.is_none() => continue,
                 Err(e) => panic!("{shape}, {encoding}: {e}"),
             }
             let zipped = gzip(&bytes);

@@ -4,8 +4,9 @@
 use std::io::{self, Read, Write};
 
 use cuzk_pipeline_core::ErrorKind;
-use cuzk_synth::c1::{self, C1Error, Encoding, Problem};
+use cuzk_synth::c1::{self, Encoding};
 use cuzk_synth::fixture;
+use cuzk_synth::input::{self, InputError, Problem};
 use cuzk_values::C1;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -63,7 +64,7 @@ fn increase(number: &mut Value) {
 
 #[test]
 fn what_is_no_encoding_at_all_is_placed_in_the_input() {
-    assert_eq!(refusal(b""), "C1 (byte 0 of the input): the input is empty: no C1 has been written to it");
+    assert_eq!(refusal(b""), "the input (byte 0): the input is empty: nothing has been written to it");
 }
 
 #[test]
@@ -315,7 +316,7 @@ fn values_of_another_type_are_named() {
     let column = "/vanilla_proofs/0/0/replica_column_proofs/exp_parents/7/column";
     let path = "vanilla_proofs[0][0].replica_column_proofs.exp_parents[7].column.rows";
     refused(top(), column, field("rows"), path, "is missing");
-    refused(top(), "", field("vanilla_proofs"), "C1", "neither `vanilla_proofs` nor `Phase1Out`");
+    refused(top(), "", field("vanilla_proofs"), "the input", "neither `vanilla_proofs` nor `Phase1Out`");
     let twice = String::from_utf8(serde_json::to_vec(&top()).unwrap()).unwrap();
     let twice = twice.replacen("\"index\":", "\"index\":0,\"index\":", 1);
     let path = "vanilla_proofs[0][0].comm_d_proofs.data.Single.path.path[0].index (byte ";
@@ -366,7 +367,7 @@ fn what_is_no_c1_is_called_what_it_is() {
         (b"<!DOCTYPE html><html>502 Bad Gateway", "an HTML page"),
         (b"version https://git-lfs.github.com/spec/v1", "it starts with \"version https://\""),
         (b"\x7fELF\x02\x01", "it starts with \"\\x7fELF\\x02\\x01\""),
-        (b"[1,2,3]", "no C1 in any known encoding"),
+        (b"[1,2,3]", "expected an object, found `[`"),
         (b"{}", "neither `vanilla_proofs` nor `Phase1Out`"),
         (b"{\"a\":1} x", "neither"),
         (b"{\"comm_r\":", "it is truncated"),
@@ -386,9 +387,9 @@ fn what_is_no_c1_is_called_what_it_is() {
         assert!(error.contains(why), "{}: {error}", input.escape_ascii());
     }
     let trailing = [&serde_json::to_vec(&top()).unwrap()[..], b" }"].concat();
-    assert!(refusal(&trailing).contains("expected the end of the C1, found `}`"));
+    assert!(refusal(&trailing).contains("expected the end of the input, found `}`"));
     let trailing = [encode(&c1::decode(LOTUS_JSON).unwrap(), Encoding::ProofsBincode), vec![9]].concat();
-    assert!(refusal(&trailing).contains("expected the end of the C1, found 0x09"));
+    assert!(refusal(&trailing).contains("expected the end of the input, found 0x09"));
 }
 
 #[test]
@@ -409,7 +410,7 @@ fn truncated_input_is_called_truncated() {
         c1::decode(&whole[..]).unwrap();
         for at in [whole.len() / 10, whole.len() / 2, whole.len() * 9 / 10, whole.len() - 1] {
             match c1::decode(&whole[..at]) {
-                Err(C1Error::Invalid { location, problem: Problem::Truncated }) => {
+                Err(InputError::Invalid { location, problem: Problem::Truncated }) => {
                     let layers = location.layers.to_string();
                     let recognised = layers.ends_with(encoding) || encoding.ends_with(&layers);
                     assert!(location.offset.is_some() && recognised, "{encoding}: {layers}");
@@ -466,7 +467,7 @@ fn a_source_that_fails_is_told_from_a_wrong_c1() {
 /// 1 GiB of white space in 32 KiB.
 #[test]
 fn a_decompression_bomb_ends_at_the_limit() {
-    let spaces = b"{".chain(io::repeat(b' ')).take(c1::MAX_BYTES + (1 << 20));
+    let spaces = b"{".chain(io::repeat(b' ')).take(input::MAX_BYTES + (1 << 20));
     let bomb = zstd::encode_all(spaces, 1).unwrap();
     assert!(bomb.len() < 1 << 18);
     let error = refusal(&bomb);

@@ -3,9 +3,10 @@
 
 use std::time::Instant;
 
+use cuzk_synth::c1;
 use cuzk_synth::c1::upstream::{WithTree, partition_proofs, public_inputs, with_tree};
-use cuzk_synth::c1::{self, C1Error};
 use cuzk_synth::fixture::SparsePorep;
+use cuzk_synth::input::InputError;
 use cuzk_synth::{SectorShape, fixture};
 use cuzk_values::{C1, PoRepVariant};
 use filecoin_proofs::constants::{DefaultPieceHasher, DefaultTreeHasher};
@@ -122,6 +123,6 @@ fn a_seed_gives_the_same_sector_and_another_another() {
 #[test]
 fn sizes_that_do_not_exist_are_refused() {
     for bytes in [0, 1, 1 << 10, (1 << 11) + 1, 1 << 37, u64::MAX] {
-        assert!(matches!(fixture::porep(bytes, 0), Err(C1Error::SectorSize { bytes: b }) if b == bytes));
+        assert!(matches!(fixture::porep(bytes, 0), Err(InputError::SectorSize { bytes: b }) if b == bytes));
     }
 }

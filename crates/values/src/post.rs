@@ -17,6 +17,9 @@ pub struct Post {
     pub prover_id: Node,
     /// The randomness of the challenges, a scalar.
     pub randomness: Node,
+    /// Which partition of a WindowPoSt this is, counted from 0: [`PostVersion::V1`]
+    /// numbers challenges through all of them. 0 where each is proved on its own.
+    pub partition: u32,
     /// The sectors, as many as were asked for: a circuit with room for more
     /// repeats the last one.
     pub sectors: Vec<PostSector>,

@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::Context as _;
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_srs::{Depth, FileKind, Meta, Published};
-use cuzk_synth::c1::{self, Layers};
+use cuzk_synth::c1;
+use cuzk_synth::input::Layers;
 use cuzk_values::PROOF_BYTES;
 use serde_json::{Value as Json, json};
 

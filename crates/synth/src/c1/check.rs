@@ -1,15 +1,17 @@
 //! What must hold between the parts of a C1.
 
-use cuzk_values::{C1, ChallengeProof, ColumnProof, MerkleProof, Node, PoRepVariant};
+use cuzk_values::{C1, ChallengeProof, ColumnProof, PoRepVariant};
 use filecoin_hashers::poseidon::PoseidonHasher;
 use rayon::prelude::*;
 use storage_proofs_core::drgraph::Graph;
 use storage_proofs_porep::stacked::StackedBucketGraph;
 
-use super::encoding::Layers;
-use super::error::{C1Error, Fault, Problem};
-use super::registered::porep_id;
 use super::upstream;
+use crate::input::error::{Fault, InputError, Problem};
+use crate::input::layers::Layers;
+use crate::input::merkle::{REACHES, climb, same};
+use crate::input::watch::{Watch, each, each_watched, unwatched};
+use crate::registered::porep_id;
 use crate::{SectorShape, hash};
 
 /// What the caller knows of a sector. What is `None` is not compared.
@@ -48,8 +50,8 @@ pub fn prover_id(miner: u64) -> [u8; 32] {
 /// or by the registered seal proof in the file).
 ///
 /// # Errors
-/// [`C1Error::Invalid`] for what differs.
-pub fn check_identity(c1: &C1, known: &Identity) -> Result<bool, C1Error> {
+/// [`InputError::Invalid`] for what differs.
+pub fn check_identity(c1: &C1, known: &Identity) -> Result<bool, InputError> {
     identity(c1, known).map_err(|fault| fault.error(&Layers::default()))
 }
 
@@ -59,9 +61,17 @@ pub fn check_identity(c1: &C1, known: &Identity) -> Result<bool, C1Error> {
 /// passes has a satisfied circuit.
 ///
 /// # Errors
-/// [`C1Error::Invalid`], with the path that goes astray.
-pub fn check_trees(c1: &C1) -> Result<(), C1Error> {
-    each_challenge(c1, |proof| {
+/// [`InputError::Invalid`], with the path that goes astray.
+pub fn check_trees(c1: &C1) -> Result<(), InputError> {
+    check_trees_watched(c1, &unwatched)
+}
+
+/// As [`check_trees`], under watch.
+///
+/// # Errors
+/// As [`check_trees`]; [`InputError::Cancelled`].
+pub fn check_trees_watched(c1: &C1, watch: &Watch<'_>) -> Result<(), InputError> {
+    let trees = |proof: &ChallengeProof| {
         let columns = || {
             column(c1, &proof.column).map_err(|f| f.in_field("c_x"))?;
             columns(c1, &proof.drg_parents).map_err(|f| f.in_field("drg_parents"))?;
@@ -70,11 +80,11 @@ pub fn check_trees(c1: &C1) -> Result<(), C1Error> {
         columns().map_err(|f: Fault| f.in_field("replica_column_proofs"))?;
         let root = climb(&proof.replica, hash::tree_node);
         same(&root, &c1.comm_r_last, REACHES).map_err(|f| f.in_field("comm_r_last_proof"))
+    };
+    each_watched(watch, 1, places(c1).into_par_iter(), |(k, i, proof)| {
+        trees(proof).map_err(|fault| in_challenge(fault, k, i))
     })
-    .map_err(|fault| fault.error(&Layers::default()))
 }
-
-const REACHES: &str = "the root that the path must reach";
 
 /// All that is cheap to check: milliseconds for any sector.
 pub(super) fn on_reading(c1: &C1, shape: SectorShape) -> Result<(), Fault> {
@@ -200,7 +210,7 @@ pub(crate) fn graph(
     shape: SectorShape,
     variant: PoRepVariant,
     porep_id: [u8; 32],
-) -> Result<StackedBucketGraph<PoseidonHasher>, C1Error> {
+) -> Result<StackedBucketGraph<PoseidonHasher>, InputError> {
     StackedBucketGraph::new_stacked(
         shape.nodes(),
         cuzk_values::DRG_PARENTS,
@@ -208,7 +218,7 @@ pub(crate) fn graph(
         porep_id,
         upstream::api_version(variant),
     )
-    .map_err(C1Error::upstream)
+    .map_err(InputError::upstream)
 }
 
 /// The column's labels follow from the parents', and the replica from the last.
@@ -242,31 +252,21 @@ fn column(c1: &C1, proof: &ColumnProof) -> Result<(), Fault> {
     paths().map_err(|f| f.in_field("inclusion_proof"))
 }
 
-/// The root that a path reaches.
-fn climb(path: &MerkleProof, parent: impl Fn(&[Node]) -> Node) -> Node {
-    let mut children = Vec::with_capacity(8);
-    path.levels().fold(path.leaf, |child, level| {
-        let (before, after) = level.siblings.split_at(level.index);
-        children.clear();
-        children.extend_from_slice(before);
-        children.push(child);
-        children.extend_from_slice(after);
-        parent(&children)
-    })
+/// Checks all challenges in parallel.
+fn each_challenge(
+    c1: &C1,
+    check: impl Fn(&ChallengeProof) -> Result<(), Fault> + Sync + Send,
+) -> Result<(), Fault> {
+    each(places(c1).into_par_iter(), |(k, i, proof)| check(proof).map_err(|fault| in_challenge(fault, k, i)))
 }
 
-fn same(found: &Node, expected: &Node, of: &'static str) -> Result<(), Fault> {
-    if found == expected { Ok(()) } else { Err(Problem::nodes_differ(found, expected, of).into()) }
-}
-
-/// Checks all challenges in parallel; the first fault in their order is reported.
-fn each_challenge(c1: &C1, check: impl Fn(&ChallengeProof) -> Result<(), Fault> + Sync) -> Result<(), Fault> {
-    c1.partitions.par_iter().enumerate().try_for_each(|(k, partition)| {
-        partition
-            .par_iter()
-            .enumerate()
-            .try_for_each(|(i, proof)| check(proof).map_err(|fault| in_challenge(fault, k, i)))
-    })
+/// Every challenge, with its partition and its place there.
+fn places(c1: &C1) -> Vec<(usize, usize, &ChallengeProof)> {
+    let partition = |(k, proofs): (usize, _)| {
+        let proofs: &Vec<ChallengeProof> = proofs;
+        proofs.iter().enumerate().map(move |(i, proof)| (k, i, proof))
+    };
+    c1.partitions.iter().enumerate().flat_map(partition).collect()
 }
 
 fn in_challenge(fault: Fault, partition: usize, challenge: usize) -> Fault {

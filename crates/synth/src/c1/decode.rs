@@ -5,24 +5,18 @@ use std::io::Read;
 use base64::engine::general_purpose::STANDARD;
 use base64::read::DecoderReader;
 use cuzk_values::{C1, Node};
-use flate2::bufread::MultiGzDecoder;
 
-use super::bincode::Bincode;
 use super::check;
-use super::encoding::{Encoding, Layer, Layers};
-use super::error::{C1Error, Fault, Problem};
-use super::json::Json;
+use super::encoding::Encoding;
 use super::layout::{MAX_CHALLENGES, MAX_PARTITIONS, Partitions};
-use super::reader::{Names, Reader};
-use super::registered::{SEAL_PROOFS, VANILLA_PROOFS, seal_proof};
-use super::window::Window;
-
-/// How many encodings may lie one within another: compression, lotus JSON,
-/// base64, JSON, and one to spare.
-const MAX_LAYERS: usize = 5;
-
-/// How many of the first bytes tell an encoding.
-const SNIFFED: usize = 512;
+use crate::input::bincode::Bincode;
+use crate::input::error::{Fault, InputError, Problem};
+use crate::input::json::Json;
+use crate::input::layers::{Layer, Layers};
+use crate::input::open::{Opened, SNIFFED, open, tag, word};
+use crate::input::reader::{Names, Reader};
+use crate::input::window::Window;
+use crate::registered::{SEAL_PROOFS, VANILLA_PROOFS, seal_proof};
 
 const PROOFS: Names = &["vanilla_proofs", "comm_r", "comm_d", "replica_id", "seed", "ticket"];
 const API: Names =
@@ -51,8 +45,8 @@ const PHASE1_OUT: usize = 8;
 /// frame's header says).
 ///
 /// # Errors
-/// [`C1Error::Invalid`], with the path, the byte and the value.
-pub fn decode(input: impl Read) -> Result<C1, C1Error> {
+/// [`InputError::Invalid`], with the path, the byte and the value.
+pub fn decode(input: impl Read) -> Result<C1, InputError> {
     decode_noting(input, &mut Layers::default())
 }
 
@@ -60,11 +54,26 @@ pub fn decode(input: impl Read) -> Result<C1, C1Error> {
 ///
 /// # Errors
 /// As [`decode`].
-pub fn decode_noting(input: impl Read, layers: &mut Layers) -> Result<C1, C1Error> {
+pub fn decode_noting(input: impl Read, layers: &mut Layers) -> Result<C1, InputError> {
     layers.0.clear();
     let mut draft = Draft::default();
     let read = draft.read(Window::new(input), layers);
     read.and_then(|()| draft.finish()).map_err(|fault| fault.error(layers))
+}
+
+/// A C1 in JSON that lies bare.
+pub(crate) fn read_json(json: Json<'_>, layers: &mut Layers) -> Result<C1, Fault> {
+    let mut draft = Draft::default();
+    draft.read_json(json, layers)?;
+    draft.finish()
+}
+
+/// A C1 in bincode that lies bare.
+pub(crate) fn read_bincode(window: Window<'_>, encoding: Encoding, layers: &mut Layers) -> Result<C1, Fault> {
+    layers.push(Layer::C1(encoding));
+    let mut draft = Draft::default();
+    draft.read_bincode(Bincode(window), encoding)?;
+    draft.finish()
 }
 
 /// What has been read so far.
@@ -88,32 +97,13 @@ struct Draft {
 
 impl Draft {
     /// Unwraps what lies around the C1, and reads it.
-    fn read(&mut self, mut window: Window<'_>, layers: &mut Layers) -> Result<(), Fault> {
-        loop {
-            let kind = sniff(window.start(SNIFFED)?);
-            if layers.0.len() == MAX_LAYERS {
-                return Err(window.fault(Problem::TooDeep { limit: MAX_LAYERS }));
-            }
-            match kind {
-                Sniffed::Gzip => {
-                    layers.push(Layer::Gzip);
-                    window = Window::new(MultiGzDecoder::new(window));
-                }
-                Sniffed::Zstd => {
-                    layers.push(Layer::Zstd);
-                    let decoder = zstd::stream::read::Decoder::with_buffer(window);
-                    window = Window::new(decoder.map_err(Problem::Read)?);
-                }
-                Sniffed::Json { byte_order_mark } => {
-                    layers.push(Layer::Json);
-                    (0..3 * usize::from(byte_order_mark)).for_each(|_| window.pass());
-                    return self.read_json(Json(window), layers);
-                }
-                Sniffed::Bincode(encoding) => {
-                    layers.push(Layer::C1(encoding));
-                    return self.read_bincode(Bincode(window), encoding);
-                }
-                Sniffed::Other(problem) => return Err(window.fault(problem)),
+    fn read(&mut self, window: Window<'_>, layers: &mut Layers) -> Result<(), Fault> {
+        match open(window, layers, |start| sniff_bincode(start).is_some())? {
+            Opened::Json(json) => self.read_json(json, layers),
+            Opened::Binary(mut window) => {
+                let encoding = sniff_bincode(window.start(SNIFFED)?).unwrap_or(Encoding::ProofsBincode);
+                layers.push(Layer::C1(encoding));
+                self.read_bincode(Bincode(window), encoding)
             }
         }
     }
@@ -231,50 +221,19 @@ impl Draft {
     }
 }
 
-enum Sniffed {
-    Gzip,
-    Zstd,
-    Json { byte_order_mark: bool },
-    Bincode(Encoding),
-    Other(Problem),
-}
-
-/// Tells an encoding by its first bytes.
-fn sniff(start: &[u8]) -> Sniffed {
-    let byte_order_mark = start.starts_with(b"\xef\xbb\xbf");
-    let text = if byte_order_mark { &start[3..] } else { start }.trim_ascii_start();
-    match text {
-        [] if start.len() < SNIFFED => return Sniffed::Other(Problem::Empty),
-        [b'{', ..] => return Sniffed::Json { byte_order_mark },
-        [b'<', ..] => return Sniffed::Other(Problem::Html),
-        _ => {}
-    }
-    match start {
-        [0x1f, 0x8b, ..] => return Sniffed::Gzip,
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => return Sniffed::Zstd,
-        _ => {}
-    }
-    if let Some(encoding) = sniff_bincode(start) {
-        return Sniffed::Bincode(encoding);
-    }
-    let start = start[..start.len().min(16)].escape_ascii();
-    Sniffed::Other(Problem::Unknown { start: format!("\"{start}\"") })
-}
-
 /// Both structs start with small numbers. That of filecoin-proofs: the
 /// partitions, the challenges (8 bytes each), then the tag `Single` (4 bytes of
 /// 0). That of filecoin-proofs-api: two tags (4 bytes each), the partitions, the
 /// challenges; so bytes 16 to 20 are not 0.
-fn sniff_bincode(start: &[u8]) -> Option<Encoding> {
-    let word = |at: usize| Some(u64::from_le_bytes(start.get(at..at + 8)?.try_into().ok()?));
-    let tag = |at: usize| Some(u32::from_le_bytes(start.get(at..at + 4)?.try_into().ok()?) as usize);
+pub(crate) fn sniff_bincode(start: &[u8]) -> Option<Encoding> {
     let counts = |at| {
-        let partitions = (1..=MAX_PARTITIONS as u64).contains(&word(at)?);
-        Some(partitions && (1..=MAX_CHALLENGES as u64).contains(&word(at + 8)?))
+        let partitions = (1..=MAX_PARTITIONS as u64).contains(&word(start, at)?);
+        Some(partitions && (1..=MAX_CHALLENGES as u64).contains(&word(start, at + 8)?))
     };
-    if tag(16)? == 0 {
+    if tag(start, 16)? == 0 {
         counts(0)?.then_some(Encoding::ProofsBincode)
     } else {
+        let tag = |at| tag(start, at).map(|tag| tag as usize);
         let tags = tag(0)? < SEAL_PROOFS.len() && tag(4)? < VANILLA_PROOFS.len();
         (tags && counts(8)?).then_some(Encoding::ApiBincode)
     }

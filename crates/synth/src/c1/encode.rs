@@ -4,44 +4,42 @@ use std::io::{BufWriter, Write};
 
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
-use cuzk_values::{C1, ChallengeProof, ColumnProof, MerkleProof, Node};
+use cuzk_values::{C1, ChallengeProof, ColumnProof, Node};
 use serde::{Serialize, Serializer};
 
-use super::registered::{SEAL_PROOFS, VANILLA_PROOFS, seal_proof_index, size_index};
-use super::{C1Error, Encoding};
+use super::Encoding;
+use crate::input::encode::{Path, bincode_into, path};
+use crate::input::{InputError, Layer};
+use crate::registered::{SEAL_PROOFS, VANILLA_PROOFS, seal_proof_index, size_index};
 use crate::{SectorShape, TreeKind};
 
 /// Writes a C1. What [`decode`](super::decode) reads of it is the same C1, save
 /// the `variant` and the `sector_number` in encodings that have no place for them.
 ///
 /// # Errors
-/// [`C1Error::Unencodable`] where an encoding asks for what the C1 lacks:
+/// [`InputError::Unencodable`] where an encoding asks for what the C1 lacks:
 /// filecoin-proofs-api knows the published sector sizes only and names the
 /// registered seal proof, lotus also the sector number.
-/// [`C1Error::SectorSize`], [`C1Error::Write`].
-pub fn encode(c1: &C1, encoding: Encoding, out: impl Write) -> Result<(), C1Error> {
+/// [`InputError::SectorSize`], [`InputError::Write`].
+pub fn encode(c1: &C1, encoding: Encoding, out: impl Write) -> Result<(), InputError> {
     let shape = super::shape_of(c1)?;
     let mut out = BufWriter::new(out);
-    let json = |e: serde_json::Error| C1Error::Write(e.into());
-    let bincode = |e: Box<bincode::ErrorKind>| match *e {
-        bincode::ErrorKind::Io(e) => C1Error::Write(e),
-        e => C1Error::Write(std::io::Error::other(e)),
-    };
+    let json = |e: serde_json::Error| InputError::Write(e.into());
     let api = || ApiPhase1::of(c1, shape, encoding);
     match encoding {
         Encoding::ProofsJson => serde_json::to_writer(&mut out, &Phase1::of(c1, shape)).map_err(json),
         Encoding::ApiJson => serde_json::to_writer(&mut out, &api()?).map_err(json),
         Encoding::LotusJson => lotus(c1, &api()?, &mut out),
-        Encoding::ProofsBincode => bincode::serialize_into(&mut out, &Phase1::of(c1, shape)).map_err(bincode),
-        Encoding::ApiBincode => bincode::serialize_into(&mut out, &api()?).map_err(bincode),
+        Encoding::ProofsBincode => bincode_into(&mut out, &Phase1::of(c1, shape)),
+        Encoding::ApiBincode => bincode_into(&mut out, &api()?),
     }?;
-    out.flush().map_err(C1Error::Write)
+    out.flush().map_err(InputError::Write)
 }
 
-fn lotus(c1: &C1, api: &ApiPhase1<'_>, out: &mut impl Write) -> Result<(), C1Error> {
+fn lotus(c1: &C1, api: &ApiPhase1<'_>, out: &mut impl Write) -> Result<(), InputError> {
     let Some(number) = c1.sector_number else {
-        let (encoding, missing) = (Encoding::LotusJson, "a sector number");
-        return Err(C1Error::Unencodable { encoding, missing });
+        let (encoding, missing) = (Layer::C1(Encoding::LotusJson), "a sector number");
+        return Err(InputError::Unencodable { encoding, missing });
     };
     let mut write = || {
         write!(out, r#"{{"SectorNum":{number},"Phase1Out":""#)?;
@@ -51,7 +49,7 @@ fn lotus(c1: &C1, api: &ApiPhase1<'_>, out: &mut impl Write) -> Result<(), C1Err
         drop(base64);
         write!(out, r#"","SectorSize":{}}}"#, c1.sector_size)
     };
-    write().map_err(C1Error::Write)
+    write().map_err(InputError::Write)
 }
 
 /// `filecoin_proofs::SealCommitPhase1Output`.
@@ -132,29 +130,6 @@ struct Label<'a> {
     node: u64,
 }
 
-#[derive(Serialize)]
-struct Path<'a> {
-    data: Data<'a>,
-}
-
-#[derive(Serialize)]
-enum Data<'a> {
-    Single { root: Node, leaf: Node, path: Section<'a> },
-    Sub { base_proof: Section<'a>, sub_proof: Section<'a>, root: Node, leaf: Node },
-    Top { base_proof: Section<'a>, sub_proof: Section<'a>, top_proof: Section<'a>, root: Node, leaf: Node },
-}
-
-#[derive(Serialize)]
-struct Section<'a> {
-    path: Vec<Level<'a>>,
-}
-
-#[derive(Serialize)]
-struct Level<'a> {
-    hashes: &'a [Node],
-    index: u64,
-}
-
 impl<'a> Phase1<'a> {
     fn of(c1: &'a C1, shape: SectorShape) -> Self {
         let C1 { comm_r, comm_d, replica_id, seed, ticket, .. } = *c1;
@@ -163,8 +138,8 @@ impl<'a> Phase1<'a> {
 }
 
 impl<'a> ApiPhase1<'a> {
-    fn of(c1: &'a C1, shape: SectorShape, encoding: Encoding) -> Result<Self, C1Error> {
-        let lacks = |missing| C1Error::Unencodable { encoding, missing };
+    fn of(c1: &'a C1, shape: SectorShape, encoding: Encoding) -> Result<Self, InputError> {
+        let lacks = |missing| InputError::Unencodable { encoding: Layer::C1(encoding), missing };
         let tag = size_index(shape).ok_or(lacks("a published sector size"))?;
         let variant = c1.variant.ok_or(lacks("the registered seal proof"))?;
         let seal_proof = seal_proof_index(shape, variant).ok_or(lacks("a registered seal proof"))?;
@@ -208,27 +183,4 @@ fn challenge<'a>(c1: &C1, proof: &'a ChallengeProof, trees: TreeKind) -> Challen
         labeling_proofs: (1..=layers).map(label).collect(),
         encoding_proof: label(layers),
     }
-}
-
-fn path(proof: &MerkleProof, root: Node, trees: TreeKind) -> Path<'_> {
-    let level = |l: cuzk_values::Level<'_>| (l.index as u64, l.siblings.len());
-    let mut siblings = &proof.siblings[..];
-    let mut levels = Vec::with_capacity(proof.tree.height());
-    for (index, count) in proof.levels().map(level) {
-        let (hashes, above) = siblings.split_at(count);
-        siblings = above;
-        levels.push(Level { hashes, index });
-    }
-    let leaf = proof.leaf;
-    let mut upper = levels.split_off(levels.len() - trees.apart()).into_iter();
-    let mut section = || Section { path: upper.next().into_iter().collect() };
-    let base = Section { path: levels };
-    let data = match trees {
-        TreeKind::Single => Data::Single { root, leaf, path: base },
-        TreeKind::Sub => Data::Sub { base_proof: base, sub_proof: section(), root, leaf },
-        TreeKind::Top => {
-            Data::Top { base_proof: base, sub_proof: section(), top_proof: section(), root, leaf }
-        }
-    };
-    Path { data }
 }

@@ -1,35 +1,19 @@
 //! The structs of a C1, in the words of a [`Reader`], and their way into the noun.
 //!
-//! The names and their order are those of `storage_proofs_porep::stacked::Proof`
-//! and of `storage_proofs_core::merkle::MerkleProof`, 19.1.0. What these state
-//! more than once is compared here and then dropped.
+//! The names and their order are those of `storage_proofs_porep::stacked::Proof`,
+//! 19.1.0. What it states more than once is compared here and then dropped.
 
-use std::array;
+use cuzk_values::{ChallengeProof, ColumnProof, DRG_PARENTS, EXP_PARENTS, LABEL_PARENTS, Node};
 
-use cuzk_values::{
-    ChallengeProof, ColumnProof, DRG_PARENTS, EXP_PARENTS, LABEL_PARENTS, MerkleProof, Node, TreeShape,
-};
-
-use super::error::{Fault, Problem};
-use super::reader::{Names, Reader};
+use crate::input::error::{Fault, Problem};
+use crate::input::merkle::{Path, path};
+use crate::input::reader::{Names, Reader, collect, count};
 use crate::{SectorShape, TreeKind};
 
 /// The most of each that a sector has; what is longer is not read on.
 pub(super) const MAX_PARTITIONS: usize = 126;
 pub(super) const MAX_CHALLENGES: usize = 18;
 const MAX_LAYERS: usize = 11;
-const MAX_LEVELS: usize = 31;
-const MAX_HASHES: usize = 7;
-const MAX_SIBLINGS: usize = 71;
-
-const KINDS: Names = &["Single", "Sub", "Top"];
-const KIND_FIELDS: [Names; 3] = [
-    &["root", "leaf", "path"],
-    &["base_proof", "sub_proof", "root", "leaf"],
-    &["base_proof", "sub_proof", "top_proof", "root", "leaf"],
-];
-const SECTIONS: [Names; 3] =
-    [&["path"], &["base_proof", "sub_proof"], &["base_proof", "sub_proof", "top_proof"]];
 
 /// The challenges' proofs while they are read.
 #[derive(Default)]
@@ -107,19 +91,6 @@ fn challenge<R: Reader>(r: &mut R) -> Result<Challenge, Fault> {
     Ok(c)
 }
 
-fn collect<R: Reader, T>(
-    r: &mut R,
-    limit: usize,
-    element: impl Fn(&mut R) -> Result<T, Fault>,
-) -> Result<Vec<T>, Fault> {
-    let mut all = Vec::with_capacity(limit);
-    r.list(limit, |r, _| {
-        all.push(element(r)?);
-        Ok(())
-    })?;
-    Ok(all)
-}
-
 /// A `ColumnProof`.
 #[derive(Default)]
 struct Column {
@@ -167,76 +138,13 @@ fn label<R: Reader>(r: &mut R) -> Result<Label, Fault> {
     Ok(l)
 }
 
-/// A `MerkleProof`.
-#[derive(Default)]
-struct Path {
-    root: Node,
-    leaf: Node,
-    /// Which of `KINDS`.
-    kind: usize,
-    sections: [Section; 3],
-}
-
-/// An `InclusionPath`: the siblings of all levels, and each level's number of
-/// siblings and index.
-#[derive(Default)]
-struct Section {
-    siblings: Vec<Node>,
-    levels: Vec<(usize, u64)>,
-}
-
-fn path<R: Reader>(r: &mut R) -> Result<Path, Fault> {
-    let mut p = Path::default();
-    r.record(&["data"], |r, _| {
-        r.tagged(KINDS, |r, kind| {
-            p.kind = kind;
-            r.record(KIND_FIELDS[kind], |r, i| {
-                match KIND_FIELDS[kind][i] {
-                    "root" => p.root = r.node()?,
-                    "leaf" => p.leaf = r.node()?,
-                    "sub_proof" => p.sections[1] = section(r, MAX_HASHES)?,
-                    "top_proof" => p.sections[2] = section(r, MAX_HASHES)?,
-                    _ => p.sections[0] = section(r, MAX_SIBLINGS)?,
-                }
-                Ok(())
-            })
-        })
-    })?;
-    Ok(p)
-}
-
-fn section<R: Reader>(r: &mut R, capacity: usize) -> Result<Section, Fault> {
-    let mut s = Section { siblings: Vec::with_capacity(capacity), levels: Vec::with_capacity(MAX_LEVELS) };
-    r.record(&["path"], |r, _| {
-        r.list(MAX_LEVELS, |r, _| {
-            let (mut siblings, mut index) = (0, 0);
-            r.record(&["hashes", "index"], |r, i| {
-                match i {
-                    0 => {
-                        siblings = r.list(MAX_HASHES, |r, _| {
-                            s.siblings.push(r.node()?);
-                            Ok(())
-                        })?;
-                    }
-                    _ => index = r.u64()?,
-                }
-                Ok(())
-            })?;
-            s.levels.push((siblings, index));
-            Ok(())
-        })?;
-        Ok(())
-    })?;
-    Ok(s)
-}
-
 impl Challenge {
     /// Checks the shape and all that is stated twice.
     fn settle(self, first: &mut Option<(SectorShape, Roots)>) -> Result<ChallengeProof, Fault> {
         let roots = Roots { d: self.data.root, c: self.c_x.path.root, r_last: self.replica.root };
         let shape = match first {
             Some((shape, _)) => *shape,
-            None => self.data.sector_shape().map_err(|f| f.in_field("comm_d_proofs"))?,
+            None => self.data.binary_shape().map_err(|f| f.in_field("comm_d_proofs"))?,
         };
         let (shape, roots) = *first.get_or_insert((shape, roots));
         let node = self.c_x.index;
@@ -251,8 +159,8 @@ impl Challenge {
         };
         let (column, drg_parents, exp_parents) =
             columns(self.c_x).map_err(|f: Fault| f.in_field("replica_column_proofs"))?;
-        let data = self.data.settle(shape.tree_d(), TreeKind::Single, node, roots.d);
-        let replica = self.replica.settle(shape.tree_c(), shape.trees, node, roots.r_last);
+        let data = self.data.settle_at(node, shape.tree_d(), TreeKind::Single, roots.d);
+        let replica = self.replica.settle_at(node, shape.tree_c(), shape.trees, roots.r_last);
         let proof = ChallengeProof {
             data: data.map_err(|f| f.in_field("comm_d_proofs"))?,
             replica: replica.map_err(|f| f.in_field("comm_r_last_proof"))?,
@@ -285,10 +193,6 @@ fn columns<const N: usize>(
     settled.try_into().map_err(|_| Problem::Missing.into())
 }
 
-fn count(found: usize, expected: usize) -> Result<(), Problem> {
-    if found == expected { Ok(()) } else { Err(Problem::Count { found, expected }) }
-}
-
 impl Column {
     fn settle(self, shape: SectorShape, root: Node) -> Result<ColumnProof, Fault> {
         if self.index as usize >= shape.nodes() {
@@ -300,7 +204,7 @@ impl Column {
         }
         count(self.labels.len(), shape.layers)
             .map_err(|p| Fault::from(p).in_field("rows").in_field("column"))?;
-        let path = self.path.settle(shape.tree_c(), shape.trees, self.index, root);
+        let path = self.path.settle_at(self.index, shape.tree_c(), shape.trees, root);
         Ok(ColumnProof {
             labels: self.labels.into_boxed_slice(),
             path: path.map_err(|f| f.in_field("inclusion_proof"))?,
@@ -330,63 +234,5 @@ impl Label {
             Ok(())
         };
         parents().map_err(|f: Fault| f.in_field("parents"))
-    }
-}
-
-impl Path {
-    /// The shape of the sector over whose data this path goes.
-    fn sector_shape(&self) -> Result<SectorShape, Fault> {
-        let levels = self.sections[0].levels.len();
-        SectorShape::of_nodes(levels).ok_or_else(|| {
-            let found = format!("{levels}");
-            let expected = "6, 7, 9, 10, 18, 19, 24, 25, 30 or 31 levels";
-            Fault::from(Problem::Expected { expected, found }).in_field("path").in_field("path")
-        })
-    }
-
-    /// Checks that the path has the tree's shape and leads from `node` to `root`.
-    fn settle(
-        mut self,
-        tree: TreeShape,
-        kind: TreeKind,
-        node: u32,
-        root: Node,
-    ) -> Result<MerkleProof, Fault> {
-        let name = KINDS[self.kind];
-        if self.kind != kind as usize {
-            let problem = Problem::Expected { expected: KINDS[kind as usize], found: name.into() };
-            return Err(Fault::from(problem).in_field("data"));
-        }
-        let in_data = |f: Fault| f.in_field(name).in_field("data");
-        self.check_levels(tree, kind, node).map_err(in_data)?;
-        if self.root != root {
-            let problem = Problem::nodes_differ(&self.root, &root, "the first challenge's");
-            return Err(in_data(Fault::from(problem).in_field("root")));
-        }
-        let [mut base, sub, top] = array::from_fn(|i| std::mem::take(&mut self.sections[i].siblings));
-        base.extend(sub);
-        base.extend(top);
-        Ok(MerkleProof { tree, node, leaf: self.leaf, siblings: base.into_boxed_slice() })
-    }
-
-    fn check_levels(&self, tree: TreeShape, kind: TreeKind, node: u32) -> Result<(), Fault> {
-        let mut arities = tree.arities();
-        let mut node = node as usize;
-        for (i, (section, name)) in self.sections.iter().zip(SECTIONS[kind as usize]).enumerate() {
-            let in_section = |f: Fault| f.in_field("path").in_field(name);
-            let expected = if i == 0 { tree.height() - kind.apart() } else { 1 };
-            count(section.levels.len(), expected).map_err(|p| in_section(p.into()))?;
-            for (level, ((siblings, index), arity)) in section.levels.iter().zip(&mut arities).enumerate() {
-                let in_level = |f: Fault| in_section(f.in_element(level));
-                count(*siblings, arity - 1).map_err(|p| in_level(Fault::from(p).in_field("hashes")))?;
-                let digit = node % arity;
-                if *index != digit as u64 {
-                    let problem = Problem::differs(index, digit, "the child on the way to the node");
-                    return Err(in_level(Fault::from(problem).in_field("index")));
-                }
-                node /= arity;
-            }
-        }
-        Ok(())
     }
 }

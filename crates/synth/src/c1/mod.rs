@@ -34,37 +34,31 @@
 //!
 //! let error = c1::decode(&file[..1000]).unwrap_err().to_string();
 //! assert!(error.contains("of the filecoin-proofs-api JSON in base64 in lotus JSON): the input ends here"));
-//! # Ok::<(), c1::C1Error>(())
+//! # Ok::<(), cuzk_synth::input::InputError>(())
 //! ```
 
-mod bincode;
 mod check;
 mod decode;
 mod encode;
 mod encoding;
-mod error;
-mod json;
 mod layout;
-mod reader;
-mod registered;
 pub mod upstream;
-mod window;
 
 pub(crate) use check::graph;
-pub use check::{Identity, check_identity, check_trees, prover_id};
+pub use check::{Identity, check_identity, check_trees, check_trees_watched, prover_id};
 pub use decode::{decode, decode_noting};
+pub(crate) use decode::{read_bincode, read_json, sniff_bincode};
 pub use encode::encode;
-pub use encoding::{Encoding, Layer, Layers};
-pub use error::{C1Error, Location, Path, Problem, Segment};
-pub use registered::{porep_id, seal_proof_name};
-pub use window::MAX_BYTES;
+pub use encoding::Encoding;
 
 use crate::SectorShape;
+use crate::input::InputError;
+pub use crate::registered::{porep_id, seal_proof_name};
 
 /// The shape of a C1's sector.
 ///
 /// # Errors
-/// [`C1Error::SectorSize`].
-pub fn shape_of(c1: &cuzk_values::C1) -> Result<SectorShape, C1Error> {
-    SectorShape::of_size(c1.sector_size).ok_or(C1Error::SectorSize { bytes: c1.sector_size })
+/// [`InputError::SectorSize`].
+pub fn shape_of(c1: &cuzk_values::C1) -> Result<SectorShape, InputError> {
+    SectorShape::of_size(c1.sector_size).ok_or(InputError::SectorSize { bytes: c1.sector_size })
 }

@@ -1,69 +1,39 @@
 //! The same C1 in the types of `storage-proofs-porep`, for its circuits and its checks.
 
-use cuzk_values::{C1, ChallengeProof, ColumnProof, MerkleProof, Node, PoRepVariant};
+use cuzk_values::{C1, ChallengeProof, ColumnProof, PoRepVariant};
+use filecoin_hashers::PoseidonArity;
 use filecoin_hashers::poseidon::{PoseidonDomain, PoseidonHasher};
 use filecoin_hashers::sha256::{Sha256Domain, Sha256Hasher};
-use filecoin_hashers::{Hasher, PoseidonArity};
-use generic_array::typenum::{U0, U2, U8, Unsigned};
+use generic_array::typenum::{U0, U2};
 use storage_proofs_core::api_version::{ApiFeature, ApiVersion};
-use storage_proofs_core::merkle::{self, LCTree, MerkleTreeTrait};
+use storage_proofs_core::merkle::{self, MerkleTreeTrait};
 use storage_proofs_porep::stacked::{
     self, Challenges, EncodingProof, LabelingProof, PublicInputs, ReplicaColumnProof, SetupParams, Tau,
 };
 
-use super::C1Error;
-use crate::{SectorShape, TreeKind};
-
-/// Code that wants to know a sector's trees as a type. See [`with_tree`].
-pub trait WithTree {
-    /// What comes out.
-    type Output;
-
-    /// Runs with upstream's type of the trees.
-    fn run<Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>>(self) -> Self::Output;
-}
-
-/// Runs `f` with the type that upstream gives the trees of sectors of this shape
-/// (`SectorShapeBase`, `Sub2`, `Sub8`, `Top2` in `filecoin-proofs`).
-pub fn with_tree<F: WithTree>(shape: SectorShape, f: F) -> F::Output {
-    match (shape.trees, shape.log_nodes % 3) {
-        (TreeKind::Single, _) => f.run::<LCTree<PoseidonHasher, U8, U0, U0>>(),
-        (TreeKind::Sub, 0) => f.run::<LCTree<PoseidonHasher, U8, U8, U0>>(),
-        (TreeKind::Sub, _) => f.run::<LCTree<PoseidonHasher, U8, U2, U0>>(),
-        (TreeKind::Top, _) => f.run::<LCTree<PoseidonHasher, U8, U8, U2>>(),
-    }
-}
+use crate::SectorShape;
+use crate::input::InputError;
+pub use crate::input::upstream::{WithTree, with_tree};
+use crate::input::upstream::{check_tree, merkle_proof};
 
 /// The vanilla proofs of partition `k`.
 ///
 /// # Errors
-/// [`C1Error::SectorSize`]; [`C1Error::Upstream`] if `Tree` is not the type
+/// [`InputError::SectorSize`]; [`InputError::Upstream`] if `Tree` is not the type
 /// that [`with_tree`] gives for this sector size, or there is no such partition.
-pub fn partition_proofs<Tree>(c1: &C1, k: usize) -> Result<Vec<stacked::Proof<Tree, Sha256Hasher>>, C1Error>
+pub fn partition_proofs<Tree>(
+    c1: &C1,
+    k: usize,
+) -> Result<Vec<stacked::Proof<Tree, Sha256Hasher>>, InputError>
 where
     Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>,
 {
     let shape = super::shape_of(c1)?;
-    let apart = [Tree::SubTreeArity::USIZE, Tree::TopTreeArity::USIZE];
-    let expected = with_tree(shape, ApartArities);
-    if apart != expected {
-        let message = format!("sub and top arities {apart:?} where a {shape} sector has {expected:?}");
-        return Err(C1Error::Upstream(message));
-    }
+    check_tree::<Tree>(shape)?;
     let Some(partition) = c1.partitions.get(k) else {
-        return Err(C1Error::Upstream(format!("partition {k} of {}", c1.partitions.len())));
+        return Err(InputError::Upstream(format!("partition {k} of {}", c1.partitions.len())));
     };
     Ok(partition.iter().map(|proof| challenge_proof(c1, proof)).collect())
-}
-
-struct ApartArities;
-
-impl WithTree for ApartArities {
-    type Output = [usize; 2];
-
-    fn run<Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>>(self) -> [usize; 2] {
-        [Tree::SubTreeArity::USIZE, Tree::TopTreeArity::USIZE]
-    }
 }
 
 /// The public inputs of partition `k`, or of all for `None`.
@@ -141,15 +111,4 @@ where
 {
     let labels = column.labels.iter().map(|label| (*label).into()).collect();
     stacked::ColumnProof::new(column.path.node, labels, merkle_proof(&column.path, c1.comm_c))
-}
-
-fn merkle_proof<H, A, S, T>(path: &MerkleProof, root: Node) -> merkle::MerkleProof<H, A, S, T>
-where
-    H: Hasher,
-    A: 'static + PoseidonArity,
-    S: 'static + PoseidonArity,
-    T: 'static + PoseidonArity,
-{
-    let level = |l: cuzk_values::Level<'_>| (l.siblings.iter().map(|s| (*s).into()).collect(), l.index);
-    merkle::MerkleProof::from_parts(path.leaf.into(), root.into(), path.levels().map(level).collect())
 }

@@ -5,16 +5,16 @@ use super::error::{Fault, Problem};
 use super::reader::{Names, Reader};
 use super::window::Window;
 
-pub(super) struct Bincode<'a>(pub(super) Window<'a>);
+pub(crate) struct Bincode<'a>(pub(crate) Window<'a>);
 
 impl Bincode<'_> {
     /// Nothing may follow.
-    pub(super) fn finish(mut self) -> Result<(), Fault> {
+    pub(crate) fn finish(mut self) -> Result<(), Fault> {
         match self.0.peek()? {
             None => Ok(()),
             Some(byte) => {
                 let found = format!("0x{byte:02x}");
-                Err(self.0.fault(Problem::Expected { expected: "the end of the C1", found }))
+                Err(self.0.fault(Problem::Expected { expected: "the end of the input", found }))
             }
         }
     }

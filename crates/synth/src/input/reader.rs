@@ -1,6 +1,6 @@
 //! What JSON and bincode have in common: records, lists, tagged values, numbers.
 //!
-//! A C1 is described once, in [`layout`](super::layout), in these words. The
+//! An input is described once, in the `layout` of its kind, in these words. The
 //! reader adds to every fault the path that led to it.
 
 use cuzk_values::{Node, Scalar};
@@ -8,9 +8,9 @@ use ff::PrimeField;
 
 use super::error::{Fault, Problem};
 
-pub(super) type Names = &'static [&'static str];
+pub(crate) type Names = &'static [&'static str];
 
-pub(super) trait Reader: Sized {
+pub(crate) trait Reader: Sized {
     /// How many bytes lie behind.
     fn offset(&self) -> u64;
 
@@ -57,6 +57,25 @@ pub(super) trait Reader: Sized {
 }
 
 /// Whether a little-endian number is below the modulus, which starts with 0x73.
-fn is_canonical(value: [u8; 32]) -> bool {
+pub(crate) fn is_canonical(value: [u8; 32]) -> bool {
     value[31] < 0x73 || bool::from(Scalar::from_repr(value).is_some())
+}
+
+/// A list as a vector, with room for as many as there may be.
+pub(crate) fn collect<R: Reader, T>(
+    r: &mut R,
+    limit: usize,
+    element: impl Fn(&mut R) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
+    let mut all = Vec::with_capacity(limit);
+    r.list(limit, |r, _| {
+        all.push(element(r)?);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// A list that must be as long as `expected`.
+pub(crate) fn count(found: usize, expected: usize) -> Result<(), Problem> {
+    if found == expected { Ok(()) } else { Err(Problem::Count { found, expected }) }
 }

@@ -4,17 +4,17 @@ use std::io::{self, BufRead, Read};
 
 use super::error::{Fault, Problem};
 
-/// The most bytes that any one encoding of a C1 may have, decompressed: 1 GiB.
+/// The most bytes that any one encoding of an input may have, decompressed: 1 GiB.
 ///
-/// The largest that exists, a non-interactive 32 GiB one of 126 partitions in
-/// lotus JSON, has 0.65 GB.
+/// The largest that exists, a C1 of a non-interactive 32 GiB sector, 126 partitions
+/// in lotus JSON, has 0.65 GB.
 pub const MAX_BYTES: u64 = 1 << 30;
 
 const BUFFER: usize = 64 << 10;
 
 /// A stream with a buffer before it, so that input of any length is read in
 /// constant memory.
-pub(super) struct Window<'a> {
+pub(crate) struct Window<'a> {
     source: Box<dyn Read + 'a>,
     buffer: Box<[u8]>,
     at: usize,
@@ -24,23 +24,23 @@ pub(super) struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    pub(super) fn new(source: impl Read + 'a) -> Self {
+    pub(crate) fn new(source: impl Read + 'a) -> Self {
         let buffer = vec![0; BUFFER].into_boxed_slice();
         Self { source: Box::new(source), buffer, at: 0, end: 0, passed: 0 }
     }
 
     /// How many bytes lie behind.
-    pub(super) fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.passed + self.at as u64
     }
 
-    pub(super) fn fault(&self, problem: Problem) -> Fault {
+    pub(crate) fn fault(&self, problem: Problem) -> Fault {
         Fault::at(self.offset(), problem)
     }
 
     /// The next byte, which stays; `None` at the end.
     #[inline]
-    pub(super) fn peek(&mut self) -> Result<Option<u8>, Fault> {
+    pub(crate) fn peek(&mut self) -> Result<Option<u8>, Fault> {
         if self.at == self.end {
             self.refill()?;
         }
@@ -49,24 +49,24 @@ impl<'a> Window<'a> {
 
     /// Passes the byte that was peeked at.
     #[inline]
-    pub(super) fn pass(&mut self) {
+    pub(crate) fn pass(&mut self) {
         self.at += 1;
     }
 
     /// The bytes that are in the buffer already, which stay.
     #[inline]
-    pub(super) fn ahead(&self) -> &[u8] {
+    pub(crate) fn ahead(&self) -> &[u8] {
         &self.buffer[self.at..self.end]
     }
 
     /// Passes bytes that are [`ahead`](Self::ahead).
     #[inline]
-    pub(super) fn pass_many(&mut self, n: usize) {
+    pub(crate) fn pass_many(&mut self, n: usize) {
         self.at = (self.at + n).min(self.end);
     }
 
     /// The next `out.len()` bytes.
-    pub(super) fn take(&mut self, out: &mut [u8]) -> Result<(), Fault> {
+    pub(crate) fn take(&mut self, out: &mut [u8]) -> Result<(), Fault> {
         let mut done = 0;
         while done < out.len() {
             if self.peek()?.is_none() {
@@ -80,7 +80,7 @@ impl<'a> Window<'a> {
     }
 
     /// The first bytes, up to `n` of them, which stay.
-    pub(super) fn start(&mut self, n: usize) -> Result<&[u8], Fault> {
+    pub(crate) fn start(&mut self, n: usize) -> Result<&[u8], Fault> {
         while self.end < n.min(BUFFER) {
             match self.pull() {
                 Ok(0) => break,

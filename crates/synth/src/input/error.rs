@@ -1,16 +1,16 @@
-//! What can be wrong with a C1, and where.
+//! What can be wrong with an input, and where.
 
 use std::fmt;
 use std::io;
 
-use cuzk_pipeline_core::ErrorKind;
+use cuzk_pipeline_core::{Cancelled, ErrorKind};
 
-use super::encoding::Layers;
+use super::layers::{Layer, Layers};
 
-/// A C1 that cannot be read, written or used.
+/// An input that cannot be read, written or used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum C1Error {
+pub enum InputError {
     /// One value is wrong.
     #[error("{location}: {problem}")]
     Invalid {
@@ -28,23 +28,26 @@ pub enum C1Error {
         bytes: u64,
     },
     /// An encoding has no place for something.
-    #[error("{encoding} cannot hold this C1: {missing}")]
+    #[error("{encoding} cannot hold this input: it lacks {missing}")]
     Unencodable {
         /// The encoding.
-        encoding: super::Encoding,
-        /// What the C1 lacks for it.
+        encoding: Layer,
+        /// What the input lacks for it.
         missing: &'static str,
     },
     /// Writing has failed.
-    #[error("writing a C1: {0}")]
+    #[error("writing an input: {0}")]
     Write(#[source] io::Error),
+    /// The one who watched a check has stopped it.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// Filecoin's own code has refused.
     #[error("storage-proofs: {0}")]
     Upstream(String),
 }
 
-impl C1Error {
-    /// Who must act: the sender of the C1, unless reading or writing itself failed.
+impl InputError {
+    /// Who must act: the sender of the input, unless reading or writing itself failed.
     pub fn kind(&self) -> ErrorKind {
         use io::ErrorKind::{InvalidData, InvalidInput, Other};
         match self {
@@ -54,7 +57,10 @@ impl C1Error {
             {
                 ErrorKind::Resource
             }
-            Self::Invalid { .. } | Self::SectorSize { .. } | Self::Unencodable { .. } => ErrorKind::Input,
+            Self::Invalid { .. }
+            | Self::SectorSize { .. }
+            | Self::Unencodable { .. }
+            | Self::Cancelled(_) => ErrorKind::Input,
             Self::Write(_) => ErrorKind::Resource,
             Self::Upstream(_) => ErrorKind::Bug,
         }
@@ -66,7 +72,7 @@ impl C1Error {
     }
 }
 
-/// Where in a C1 something is wrong.
+/// Where in an input something is wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Location {
     /// The encodings around it, the outermost first.
@@ -76,6 +82,8 @@ pub struct Location {
     pub offset: Option<u64>,
     /// The fields and indices that lead there.
     pub path: Path,
+    /// The sector's number, where there are several.
+    pub sector: Option<u64>,
 }
 
 /// Fields and indices, as `vanilla_proofs[3][17].labeling_proofs[2].parents[36]`.
@@ -96,19 +104,19 @@ pub enum Segment {
 #[non_exhaustive]
 pub enum Problem {
     /// There is nothing to read.
-    #[error("the input is empty: no C1 has been written to it")]
+    #[error("the input is empty: nothing has been written to it")]
     Empty,
-    /// A server's answer was saved in the C1's place.
-    #[error("the input is an HTML page, not a C1: a download has failed")]
+    /// A server's answer was saved in the input's place.
+    #[error("the input is an HTML page: a download has failed")]
     Html,
     /// The first bytes are those of no known encoding.
-    #[error("the input is no C1 in any known encoding; it starts with {start}")]
+    #[error("the input is in no known encoding; it starts with {start}")]
     Unknown {
         /// The first bytes, escaped.
         start: String,
     },
     /// JSON of something else.
-    #[error("the JSON has neither `vanilla_proofs` nor `Phase1Out`: it is no C1")]
+    #[error("the JSON has neither `vanilla_proofs` nor `Phase1Out`: it is no input of a proof")]
     OtherJson,
     /// The bytes end within the value.
     #[error("the input ends here: it is truncated")]
@@ -124,6 +132,23 @@ pub enum Problem {
     /// A field is absent.
     #[error("is missing")]
     Missing,
+    /// The input does not say something that has to be known.
+    #[error("the input does not say: it has to be given")]
+    NotGiven,
+    /// The input is of another kind than the one that was asked for.
+    #[error("is {found}, not {expected}")]
+    OtherKind {
+        /// What it is, with an article.
+        found: &'static str,
+        /// What it should be, with an article.
+        expected: &'static str,
+    },
+    /// A sector of this size has no such proof.
+    #[error("sectors of {bytes} bytes have no proof of this kind")]
+    NoSuchProof {
+        /// The sector's size.
+        bytes: u64,
+    },
     /// A field comes twice.
     #[error("is there twice")]
     Duplicate,
@@ -143,7 +168,7 @@ pub enum Problem {
         /// How many there should be.
         expected: usize,
     },
-    /// A list is longer than any C1's.
+    /// A list is longer than any input's.
     #[error("has more than {limit} elements")]
     TooMany {
         /// The most that any sector has.
@@ -152,6 +177,15 @@ pub enum Problem {
     /// 32 bytes are no field element.
     #[error("0x{} (little-endian) is not below the field's modulus", hex(.value))]
     NotCanonical {
+        /// The bytes.
+        value: [u8; 32],
+    },
+    /// Randomness is no field element.
+    #[error(
+        "0x{} (little-endian) is not below the field's modulus: miners clear the two highest bits of \
+         randomness (byte 31 & 0x3f)", hex(.value)
+    )]
+    Unmasked {
         /// The bytes.
         value: [u8; 32],
     },
@@ -168,7 +202,7 @@ pub enum Problem {
     /// A value must not be zero.
     #[error("is all zeros")]
     Zero,
-    /// The input, once decompressed, is longer than any C1.
+    /// The input, once decompressed, is longer than any that exists.
     #[error("the input is longer than {limit} bytes when decompressed")]
     TooLong {
         /// The limit, in bytes.
@@ -192,16 +226,16 @@ pub enum Problem {
 }
 
 impl Problem {
-    pub(super) fn nodes_differ(found: &[u8; 32], expected: &[u8; 32], of: &'static str) -> Self {
+    pub(crate) fn nodes_differ(found: &[u8; 32], expected: &[u8; 32], of: &'static str) -> Self {
         Self::Differs { found: format!("0x{}", hex(found)), expected: format!("0x{}", hex(expected)), of }
     }
 
-    pub(super) fn differs(found: impl fmt::Display, expected: impl fmt::Display, of: &'static str) -> Self {
+    pub(crate) fn differs(found: impl fmt::Display, expected: impl fmt::Display, of: &'static str) -> Self {
         Self::Differs { found: found.to_string(), expected: expected.to_string(), of }
     }
 }
 
-fn hex(bytes: &[u8; 32]) -> String {
+pub(crate) fn hex(bytes: &[u8; 32]) -> String {
     use fmt::Write;
     bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -211,12 +245,13 @@ fn hex(bytes: &[u8; 32]) -> String {
 
 /// A [`Problem`] on its way up, which learns its path as it passes.
 #[derive(Debug)]
-pub(super) struct Fault(Box<FaultAt>);
+pub(crate) struct Fault(Box<FaultAt>);
 
 #[derive(Debug)]
 struct FaultAt {
     problem: Problem,
     offset: Option<u64>,
+    sector: Option<u64>,
     /// Whether the path is complete.
     rooted: bool,
     /// The innermost first.
@@ -224,8 +259,14 @@ struct FaultAt {
 }
 
 impl Fault {
-    pub(super) fn at(offset: u64, problem: Problem) -> Self {
-        Self(Box::new(FaultAt { problem, offset: Some(offset), rooted: false, path: Vec::new() }))
+    pub(crate) fn at(offset: u64, problem: Problem) -> Self {
+        Self(Box::new(FaultAt {
+            problem,
+            offset: Some(offset),
+            sector: None,
+            rooted: false,
+            path: Vec::new(),
+        }))
     }
 
     fn within(mut self, segment: Segment) -> Self {
@@ -236,31 +277,37 @@ impl Fault {
     }
 
     /// Ends the path here: what is wrong lies in an encoding of its own.
-    pub(super) fn rooted(mut self) -> Self {
+    pub(crate) fn rooted(mut self) -> Self {
         self.0.rooted = true;
         self
     }
 
-    pub(super) fn in_field(self, name: &'static str) -> Self {
+    /// Says in which sector it is.
+    pub(crate) fn of_sector(mut self, number: u64) -> Self {
+        self.0.sector = Some(number);
+        self
+    }
+
+    pub(crate) fn in_field(self, name: &'static str) -> Self {
         self.within(Segment::Field(name))
     }
 
-    pub(super) fn in_element(self, index: usize) -> Self {
+    pub(crate) fn in_element(self, index: usize) -> Self {
         self.within(Segment::Index(index))
     }
 
     /// The error, of what was read through `layers`.
-    pub(super) fn error(self, layers: &Layers) -> C1Error {
-        let FaultAt { problem, offset, mut path, .. } = *self.0;
+    pub(crate) fn error(self, layers: &Layers) -> InputError {
+        let FaultAt { problem, offset, sector, mut path, .. } = *self.0;
         path.reverse();
-        let location = Location { layers: layers.clone(), offset, path: Path(path) };
-        C1Error::Invalid { location: Box::new(location), problem }
+        let location = Location { layers: layers.clone(), offset, path: Path(path), sector };
+        InputError::Invalid { location: Box::new(location), problem }
     }
 }
 
 impl From<Problem> for Fault {
     fn from(problem: Problem) -> Self {
-        Self(Box::new(FaultAt { problem, offset: None, rooted: false, path: Vec::new() }))
+        Self(Box::new(FaultAt { problem, offset: None, sector: None, rooted: false, path: Vec::new() }))
     }
 }
 
@@ -280,11 +327,14 @@ impl fmt::Display for Path {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.0.is_empty() {
-            f.write_str("C1")?;
+            f.write_str("the input")?;
         }
         write!(f, "{}", self.path)?;
+        if let Some(number) = self.sector {
+            write!(f, " of sector {number}")?;
+        }
         match self.offset {
-            Some(offset) if self.layers.is_empty() => write!(f, " (byte {offset} of the input)"),
+            Some(offset) if self.layers.is_empty() => write!(f, " (byte {offset})"),
             Some(offset) => write!(f, " (byte {offset} of the {})", self.layers),
             None if self.layers.is_empty() => Ok(()),
             None => write!(f, " (in the {})", self.layers),

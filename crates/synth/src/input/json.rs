@@ -5,6 +5,9 @@
 
 use std::io::{self, Read};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
 use super::error::{Fault, Problem};
 use super::reader::{Names, Reader};
 use super::window::Window;
@@ -15,21 +18,21 @@ const MAX_DEPTH: u32 = 128;
 /// The longest name that is told apart from others.
 const MAX_NAME: usize = 64;
 
-pub(super) struct Json<'a>(pub(super) Window<'a>);
+pub(crate) struct Json<'a>(pub(crate) Window<'a>);
 
 impl<'a> Json<'a> {
     /// Nothing but white space may follow.
-    pub(super) fn finish(mut self) -> Result<(), Fault> {
+    pub(crate) fn finish(mut self) -> Result<(), Fault> {
         self.skip_space()?;
         match self.0.peek()? {
             None => Ok(()),
-            Some(_) => Err(self.expected("the end of the C1")),
+            Some(_) => Err(self.expected("the end of the input")),
         }
     }
 
     /// The byte that the next value starts with, which stays.
     #[inline]
-    pub(super) fn token(&mut self) -> Result<u8, Fault> {
+    pub(crate) fn token(&mut self) -> Result<u8, Fault> {
         self.skip_space()?;
         match self.0.peek()? {
             Some(byte) => Ok(byte),
@@ -39,7 +42,7 @@ impl<'a> Json<'a> {
 
     /// An object of which any of `names` may be absent. Returns which there
     /// were, one bit each.
-    pub(super) fn object(
+    pub(crate) fn object(
         &mut self,
         names: Names,
         mut field: impl FnMut(&mut Self, usize) -> Result<(), Fault>,
@@ -76,19 +79,46 @@ impl<'a> Json<'a> {
     }
 
     /// The bytes of a string, as they stand, up to its closing quote.
-    pub(super) fn string(&mut self) -> Result<JsonString<'_, 'a>, Fault> {
+    pub(crate) fn string(&mut self) -> Result<JsonString<'_, 'a>, Fault> {
         self.punctuation(b'"', "a string")?;
         Ok(JsonString(self))
     }
 
     /// Passes the quote that closes a [`string`](Self::string).
-    pub(super) fn close_string(&mut self) -> Result<(), Fault> {
+    pub(crate) fn close_string(&mut self) -> Result<(), Fault> {
         match self.0.peek()? {
             Some(b'"') => self.0.pass(),
             Some(_) => return Err(self.expected("the end of the string")),
             None => return Err(self.0.fault(Problem::Truncated)),
         }
         Ok(())
+    }
+
+    /// A string, cut to `MAX_NAME` bytes.
+    pub(crate) fn text(&mut self) -> Result<String, Fault> {
+        self.punctuation(b'"', "a string")?;
+        let (text, length) = self.rest_of_string::<MAX_NAME>()?;
+        Ok(String::from_utf8_lossy(&text[..length]).into_owned())
+    }
+
+    /// 32 bytes, as hex with or without 0x, as base64, or as a list; and the byte
+    /// that they start at.
+    pub(crate) fn hash(&mut self) -> Result<(u64, [u8; 32]), Fault> {
+        let (quoted, offset) = (self.token()? == b'"', self.offset());
+        if !quoted {
+            return Ok((offset, self.bytes()?));
+        }
+        self.0.pass();
+        // One more than the longest.
+        let (text, length) = self.rest_of_string::<{ 2 + 64 + 1 }>()?;
+        let bytes = hash_of(&text[..length]).ok_or_else(|| {
+            let found = format!("\"{}\"", text[..length].escape_ascii());
+            Fault::at(
+                offset,
+                Problem::Expected { expected: "32 bytes, in hex, in base64 or as a list", found },
+            )
+        })?;
+        Ok((offset, bytes))
     }
 
     #[inline]
@@ -126,16 +156,22 @@ impl<'a> Json<'a> {
     /// A string: which of `names`, or what it is instead, cut to `MAX_NAME` bytes.
     fn name_of(&mut self, names: Names) -> Result<Result<usize, String>, Fault> {
         self.punctuation(b'"', "a name in quotes")?;
-        let mut text = [0; MAX_NAME];
-        let mut len = 0;
-        while let Some(byte) = self.string_byte()? {
-            if let Some(slot) = text.get_mut(len) {
-                (*slot, len) = (byte, len + 1);
-            }
-        }
-        let text = &text[..len];
+        let (text, length) = self.rest_of_string::<MAX_NAME>()?;
+        let text = &text[..length];
         let known = names.iter().position(|name| name.as_bytes() == text);
         Ok(known.ok_or_else(|| String::from_utf8_lossy(text).into_owned()))
+    }
+
+    /// What a string holds, its opening quote passed: the first `N` bytes, and how
+    /// many of them there are.
+    fn rest_of_string<const N: usize>(&mut self) -> Result<([u8; N], usize), Fault> {
+        let (mut text, mut length) = ([0; N], 0);
+        while let Some(byte) = self.string_byte()? {
+            if let Some(slot) = text.get_mut(length) {
+                (*slot, length) = (byte, length + 1);
+            }
+        }
+        Ok((text, length))
     }
 
     /// The next byte of a string; the closing quote is passed and gives `None`.
@@ -328,8 +364,23 @@ impl Reader for Json<'_> {
     }
 }
 
+/// 32 bytes in 64 digits of hex, with or without 0x, or in base64, padded or not.
+fn hash_of(text: &[u8]) -> Option<[u8; 32]> {
+    let digits = text.strip_prefix(b"0x").unwrap_or(text);
+    if digits.len() != 64 {
+        let text = text.strip_suffix(b"=").unwrap_or(text);
+        return STANDARD_NO_PAD.decode(text).ok()?.try_into().ok();
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let mut bytes = [0; 32];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = (16 * digit(pair[0])? + digit(pair[1])?) as u8;
+    }
+    Some(bytes)
+}
+
 /// A list of 32 bytes without white space, wholly before us, and its length:
-/// what nearly all of a C1 consists of. `None` for anything else.
+/// what nearly all of a C1 in JSON consists of. `None` for anything else.
 #[inline]
 fn compact_bytes(text: &[u8]) -> Option<([u8; 32], usize)> {
     const LONGEST: usize = "[".len() + 32 * "255,".len();
@@ -359,7 +410,7 @@ fn compact_bytes(text: &[u8]) -> Option<([u8; 32], usize)> {
 }
 
 /// The inside of a string in JSON, as a stream.
-pub(super) struct JsonString<'j, 'a>(&'j mut Json<'a>);
+pub(crate) struct JsonString<'j, 'a>(&'j mut Json<'a>);
 
 impl Read for JsonString<'_, '_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
