@@ -20,8 +20,8 @@ mod witness;
 mod writer;
 mod zeroed;
 
-pub use cpu::{Evaluator, Side, check, eval_ab, eval_c};
 pub use circuit::{Blank, FilecoinCircuit, ParseCircuitError, PorepCircuit, PostCircuit, SnapCircuit};
+pub use cpu::{Evaluator, Side, check, eval_ab, eval_c};
 pub use error::SynthError;
 pub use record::{Recording, record, record_blocks, record_repeating};
 pub use shape::{PostShape, SectorShape, SnapShape, TreeKind};
