@@ -1,14 +1,13 @@
 //! The hashes of Filecoin's trees and labels, outside any circuit.
 
 use cuzk_values::{Node, Scalar};
-use ff::PrimeField;
+use ff::{Field, PrimeField};
 use filecoin_hashers::HashFunction;
-use filecoin_hashers::poseidon::{PoseidonDomain, PoseidonFunction, PoseidonHasher};
-use merkletree::hash::Algorithm;
+use filecoin_hashers::poseidon::PoseidonFunction;
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use storage_proofs_porep::stacked::Column;
 
-use crate::input::InputError;
+use crate::poseidon::Poseidon;
 
 /// SHA-256, with the two highest bits cleared so that it is a field element.
 pub(crate) fn sha256_node(parts: &[&[u8]]) -> Node {
@@ -59,24 +58,40 @@ pub(crate) fn replica_id(
 
 /// A node of the replica: the data plus the last label.
 pub(crate) fn encode(data: &Node, key: &Node) -> Option<Node> {
-    let scalar = |node: &Node| Option::<Scalar>::from(Scalar::from_repr(*node));
     Some((scalar(data)? + scalar(key)?).to_repr())
 }
 
-/// A node of `TreeC` or `TreeR`: Poseidon of its 2 or 8 children, which must be canonical.
-pub(crate) fn tree_node(children: &[Node]) -> Node {
-    let children: Vec<PoseidonDomain> = children.iter().map(|child| (*child).into()).collect();
-    PoseidonFunction::default().multi_node(&children, 0).into()
+/// The scalar that a node is, if it is canonical.
+pub(crate) fn scalar(node: &Node) -> Option<Scalar> {
+    Scalar::from_repr(*node).into()
+}
+
+/// The nodes of a `TreeD` whose children `children` are, one pair after another.
+pub(crate) fn data_nodes(_arity: usize, children: &[Node]) -> Vec<Node> {
+    children.par_chunks_exact(2).map(|pair| data_node(&pair[0], &pair[1])).collect()
+}
+
+/// As [`data_nodes`], of a `TreeC` or `TreeR`: Poseidon of 2 or 8 children, which
+/// must be canonical.
+pub(crate) fn tree_nodes(arity: usize, children: &[Node]) -> Vec<Node> {
+    let children: Vec<Scalar> = children.iter().map(|child| scalar(child).unwrap_or_default()).collect();
+    poseidon(arity, &children).iter().map(PrimeField::to_repr).collect()
+}
+
+/// How many hashes a thread does at a time: some for each lane of its vectors.
+const BATCH: usize = 64;
+
+/// Poseidon of many preimages of 2, 8 or 11 scalars, one after another; in parallel.
+/// The last is the leaf of a node's labels in a `TreeC`.
+pub(crate) fn poseidon(arity: usize, preimages: &[Scalar]) -> Vec<Scalar> {
+    let hasher = Poseidon::of_arity(arity);
+    let mut hashes = vec![Scalar::ZERO; preimages.len() / arity];
+    let batches = preimages.par_chunks(arity * BATCH).zip(hashes.par_chunks_mut(BATCH));
+    batches.for_each(|(preimages, hashes)| hasher.hashes(preimages, hashes));
+    hashes
 }
 
 /// `comm_r`.
 pub(crate) fn comm_r(comm_c: &Node, comm_r_last: &Node) -> Node {
     PoseidonFunction::hash2(&(*comm_c).into(), &(*comm_r_last).into()).into()
-}
-
-/// A leaf of `TreeC`: Poseidon of a node's 2 or 11 labels, which must be canonical.
-pub(crate) fn column(node: u32, labels: &[Node]) -> Result<Node, InputError> {
-    let labels = labels.iter().map(|label| (*label).into()).collect();
-    let column = Column::<PoseidonHasher>::new(node, labels).map_err(InputError::upstream)?;
-    Ok(column.hash().to_repr())
 }

@@ -3,12 +3,13 @@
 
 use std::time::Instant;
 
+use cuzk_pipeline_core::Cx;
 use cuzk_synth::c1::upstream::{WithTree, with_tree};
 use cuzk_synth::fixture::{self, SparsePost};
 use cuzk_synth::input::{self, Input, InputError, Layer, Layers};
 use cuzk_synth::post::{self, Encoding, Known, upstream};
 use cuzk_synth::registered::PostProof;
-use cuzk_synth::{PostShape, SectorShape};
+use cuzk_synth::{PostShape, Recording, SectorShape, record};
 use cuzk_values::{Post, PostKind, PostVersion};
 use filecoin_proofs::constants::{
     DefaultTreeHasher, SectorShape2KiB, SectorShape4KiB, SectorShape16KiB, SectorShape32KiB,
@@ -18,8 +19,11 @@ use filecoin_proofs::{FallbackPoStSectorProof, MerkleTreeTrait, PoStConfig, PoSt
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use storage_proofs_core::api_version::ApiVersion;
+use storage_proofs_core::compound_proof::CompoundProof;
 use storage_proofs_core::proof::ProofScheme;
-use storage_proofs_post::fallback::{FallbackPoSt, Proof, SectorProof};
+use storage_proofs_post::fallback::{
+    ComponentPrivateInputs, FallbackPoSt, FallbackPoStCompound, Proof, PublicInputs, SectorProof,
+};
 
 const KINDS: [PostKind; 2] = [PostKind::Window, PostKind::Winning];
 
@@ -286,4 +290,44 @@ fn a_seed_gives_the_same_post_and_another_another() {
     assert_eq!(one, fixture::window_post(2 << 10, 1).unwrap());
     assert_ne!(one, fixture::window_post(2 << 10, 2).unwrap());
     assert!(matches!(fixture::winning_post(1 << 10, 1), Err(InputError::SectorSize { bytes: 1024 })));
+}
+
+/// A sparse PoSt satisfies upstream's circuit.
+struct Satisfy<'a>(&'a Post);
+
+impl WithTree for Satisfy<'_> {
+    type Output = ();
+
+    fn run<Tree: 'static + MerkleTreeTrait<Hasher = DefaultTreeHasher>>(self) {
+        let post = self.0;
+        let params = upstream::public_params(post::shape_of(post).unwrap(), post.version);
+        let proof = upstream::partition_proof::<Tree>(post).unwrap();
+        let inputs = upstream::public_inputs(post);
+        let blank = FallbackPoStCompound::<Tree>::blank_circuit(&params);
+        let Recording { r1cs, size } = record(blank).unwrap();
+        let k = Some(post.partition as usize);
+        // It takes the sectors of all partitions, and chooses those of `k`.
+        let sectors = vec![inputs.sectors[0].clone(); post.partition as usize * params.sector_count];
+        let inputs = PublicInputs { sectors: [sectors, inputs.sectors].concat(), ..inputs };
+        let circuit =
+            FallbackPoStCompound::<Tree>::circuit(&inputs, ComponentPrivateInputs {}, &proof, &params, k)
+                .unwrap();
+        let witness = cuzk_synth::witness(&Cx::detached(), circuit, &size).unwrap();
+        cuzk_synth::check(&Cx::detached(), &r1cs, &witness).unwrap();
+        let public = FallbackPoStCompound::<Tree>::generate_public_inputs(&inputs, &params, k).unwrap();
+        assert!(witness.inputs[1..] == public);
+    }
+}
+
+#[test]
+fn sparse_posts_satisfy_the_circuits() {
+    for shape in SectorShape::ALL.into_iter().take(4) {
+        for kind in KINDS {
+            with_tree(shape, Satisfy(&sparse(kind, shape, 1).build()));
+        }
+        with_tree(
+            shape,
+            Satisfy(&sparse(PostKind::Window, shape, 2).sectors(1).legacy().partition(2).build()),
+        );
+    }
 }

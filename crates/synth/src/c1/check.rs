@@ -1,6 +1,7 @@
 //! What must hold between the parts of a C1.
 
-use cuzk_values::{C1, ChallengeProof, ColumnProof, PoRepVariant};
+use cuzk_values::{C1, ChallengeProof, ColumnProof, DRG_PARENTS, Node, PoRepVariant, Scalar};
+use ff::PrimeField;
 use filecoin_hashers::poseidon::PoseidonHasher;
 use rayon::prelude::*;
 use storage_proofs_core::drgraph::Graph;
@@ -9,7 +10,7 @@ use storage_proofs_porep::stacked::StackedBucketGraph;
 use super::upstream;
 use crate::input::error::{Fault, InputError, Problem};
 use crate::input::layers::Layers;
-use crate::input::merkle::{REACHES, climb, same};
+use crate::input::merkle::{REACHES, climb, roots, same};
 use crate::input::watch::{Watch, each, each_watched, unwatched};
 use crate::registered::porep_id;
 use crate::{SectorShape, hash};
@@ -71,19 +72,50 @@ pub fn check_trees(c1: &C1) -> Result<(), InputError> {
 /// # Errors
 /// As [`check_trees`]; [`InputError::Cancelled`].
 pub fn check_trees_watched(c1: &C1, watch: &Watch<'_>) -> Result<(), InputError> {
-    let trees = |proof: &ChallengeProof| {
-        let columns = || {
-            column(c1, &proof.column).map_err(|f| f.in_field("c_x"))?;
-            columns(c1, &proof.drg_parents).map_err(|f| f.in_field("drg_parents"))?;
-            columns(c1, &proof.exp_parents).map_err(|f| f.in_field("exp_parents"))
-        };
-        columns().map_err(|f: Fault| f.in_field("replica_column_proofs"))?;
-        let root = climb(&proof.replica, hash::tree_node);
-        same(&root, &c1.comm_r_last, REACHES).map_err(|f| f.in_field("comm_r_last_proof"))
-    };
-    each_watched(watch, 1, places(c1).into_par_iter(), |(k, i, proof)| {
-        trees(proof).map_err(|fault| in_challenge(fault, k, i))
+    let places = places(c1);
+    each_watched(watch, places.len(), places.par_iter(), |_, (k, i, proof)| {
+        trees(c1, proof).map_err(|fault| in_challenge(fault, *k, *i)).map(|()| 1)
     })
+}
+
+/// All columns and paths of a challenge, side by side.
+fn trees(c1: &C1, proof: &ChallengeProof) -> Result<(), Fault> {
+    let columns: Vec<&ColumnProof> =
+        [&proof.column].into_iter().chain(&proof.drg_parents).chain(&proof.exp_parents).collect();
+    let here = |fault: Fault, path: usize| {
+        let inclusion = |fault: Fault| match path.checked_sub(1 + DRG_PARENTS) {
+            None if path == 0 => fault.in_field("c_x"),
+            None => fault.in_element(path - 1).in_field("drg_parents"),
+            Some(i) => fault.in_element(i).in_field("exp_parents"),
+        };
+        match path < columns.len() {
+            true => inclusion(fault.in_field("inclusion_proof")).in_field("replica_column_proofs"),
+            false => fault.in_field("comm_r_last_proof"),
+        }
+    };
+    for (column, (hash, proof)) in column_hashes(&columns)?.iter().zip(&columns).enumerate() {
+        same(&proof.path.leaf, hash, "the hash of the labels")
+            .map_err(|f| here(f.in_field("leaf"), column))?;
+    }
+    let paths: Vec<_> = columns.iter().map(|column| &column.path).chain([&proof.replica]).collect();
+    let reached = roots(&paths).map_err(|(path, problem)| here(problem.into(), path))?;
+    for (path, reached) in reached.iter().enumerate() {
+        let root = if path < columns.len() { &c1.comm_c } else { &c1.comm_r_last };
+        same(reached, root, REACHES).map_err(|fault| here(fault, path))?;
+    }
+    Ok(())
+}
+
+/// The leaves of `TreeC` that columns of labels are.
+fn column_hashes(columns: &[&ColumnProof]) -> Result<Vec<Node>, Fault> {
+    let layers = columns.first().map_or(0, |column| column.labels.len());
+    if !matches!(layers, 2 | 11) {
+        return Err(Problem::Expected { expected: "2 or 11 labels", found: layers.to_string() }.into());
+    }
+    let labels = columns.iter().flat_map(|column| &column.labels);
+    let label = |label: &Node| hash::scalar(label).ok_or(Problem::NotCanonical { value: *label });
+    let labels: Vec<Scalar> = labels.map(label).collect::<Result<_, _>>()?;
+    Ok(hash::poseidon(layers, &labels).iter().map(PrimeField::to_repr).collect())
 }
 
 /// All that is cheap to check: milliseconds for any sector.
@@ -182,11 +214,11 @@ fn parents(c1: &C1, shape: SectorShape) -> Result<(), Fault> {
     };
     let Ok(graph) = graph(shape, variant, porep_id) else { return Ok(()) };
     each_challenge(c1, |proof| {
-        let mut expected = [0; cuzk_values::DRG_PARENTS + cuzk_values::EXP_PARENTS];
+        let mut expected = [0; DRG_PARENTS + cuzk_values::EXP_PARENTS];
         if graph.parents(proof.challenge() as usize, &mut expected).is_err() {
             return Ok(());
         }
-        let (drg, exp) = expected.split_at(cuzk_values::DRG_PARENTS);
+        let (drg, exp) = expected.split_at(DRG_PARENTS);
         let compare = |columns: &[ColumnProof], expected: &[u32]| {
             let mut pairs = columns.iter().zip(expected).enumerate();
             match pairs.find(|(_, (column, expected))| column.path.node != **expected) {
@@ -213,7 +245,7 @@ pub(crate) fn graph(
 ) -> Result<StackedBucketGraph<PoseidonHasher>, InputError> {
     StackedBucketGraph::new_stacked(
         shape.nodes(),
-        cuzk_values::DRG_PARENTS,
+        DRG_PARENTS,
         cuzk_values::EXP_PARENTS,
         porep_id,
         upstream::api_version(variant),
@@ -236,20 +268,6 @@ fn labels(c1: &C1, proof: &ChallengeProof) -> Result<(), Fault> {
     let Some(encoded) = last else { return Err(Problem::Missing.into()) };
     let of = "the data plus the last label";
     same(&proof.replica.leaf, &encoded, of).map_err(|f| f.in_field("leaf").in_field("comm_r_last_proof"))
-}
-
-fn columns(c1: &C1, parents: &[ColumnProof]) -> Result<(), Fault> {
-    parents.iter().enumerate().try_for_each(|(i, parent)| column(c1, parent).map_err(|f| f.in_element(i)))
-}
-
-fn column(c1: &C1, proof: &ColumnProof) -> Result<(), Fault> {
-    let expected = hash::column(proof.path.node, &proof.labels)
-        .map_err(|e| Problem::Expected { expected: "2 or 11 labels", found: e.to_string() })?;
-    let paths = || {
-        same(&proof.path.leaf, &expected, "the hash of the labels").map_err(|f| f.in_field("leaf"))?;
-        same(&climb(&proof.path, hash::tree_node), &c1.comm_c, REACHES)
-    };
-    paths().map_err(|f| f.in_field("inclusion_proof"))
 }
 
 /// Checks all challenges in parallel.

@@ -5,11 +5,12 @@
 
 use std::array;
 
-use cuzk_values::{Level, MerkleProof, Node, TreeShape};
+use cuzk_values::{Level, MerkleProof, Node, Scalar, TreeShape};
+use ff::PrimeField;
 
 use super::error::{Fault, Problem};
 use super::reader::{Names, Reader, count};
-use crate::{SectorShape, TreeKind};
+use crate::{SectorShape, TreeKind, hash};
 
 /// The most of each that a path has; what is longer is not read on.
 const MAX_LEVELS: usize = 31;
@@ -211,6 +212,33 @@ pub(crate) fn climb_from<'a>(
         children.extend_from_slice(after);
         parent(&children)
     })
+}
+
+/// The roots that paths of one `TreeC` or `TreeR` reach, which are taken up side
+/// by side; or which path has a node that is no scalar.
+pub(crate) fn roots(paths: &[&MerkleProof]) -> Result<Vec<Node>, (usize, Problem)> {
+    let Some(tree) = paths.first().map(|path| path.tree) else { return Ok(Vec::new()) };
+    let scalar =
+        |i: usize, node: &Node| hash::scalar(node).ok_or_else(|| (i, Problem::NotCanonical { value: *node }));
+    let leaves = paths.iter().enumerate().map(|(i, path)| scalar(i, &path.leaf));
+    let mut nodes: Vec<Scalar> = leaves.collect::<Result<_, _>>()?;
+    let mut levels: Vec<_> = paths.iter().map(|path| path.levels()).collect();
+    let mut families = Vec::new();
+    for arity in tree.arities() {
+        families.clear();
+        for (i, (node, levels)) in nodes.iter().zip(&mut levels).enumerate() {
+            let Some(Level { index, siblings }) = levels.next() else { break };
+            for sibling in &siblings[..index] {
+                families.push(scalar(i, sibling)?);
+            }
+            families.push(*node);
+            for sibling in &siblings[index..] {
+                families.push(scalar(i, sibling)?);
+            }
+        }
+        nodes = hash::poseidon(arity, &families);
+    }
+    Ok(nodes.iter().map(PrimeField::to_repr).collect())
 }
 
 /// That a node is the one that it must be.

@@ -257,17 +257,21 @@ impl Proofs {
     }
 }
 
-/// What the input says and what the caller knows of one thing, which must agree.
+/// Where something comes from that the input must agree with.
+pub(crate) const GIVEN: &str = "the value given";
+pub(crate) const REGISTERED: &str = "that of the registered proof";
+
+/// What the input says of one thing, and what is known of it by another way.
 pub(crate) fn agree<T: PartialEq>(
     name: &'static str,
     said: Option<T>,
     known: Option<T>,
+    of: &'static str,
     show: impl Fn(&T) -> String,
 ) -> Result<Option<T>, Fault> {
     match (said, known) {
         (Some(said), Some(known)) if said != known => {
-            let problem = Problem::differs(show(&said), show(&known), "the value given");
-            Err(Fault::from(problem).in_field(name))
+            Err(Fault::from(Problem::differs(show(&said), show(&known), of)).in_field(name))
         }
         (said, known) => Ok(said.or(known)),
     }

@@ -18,8 +18,8 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// Called after each challenge (of a PoSt: each sector), on the thread that has
-/// checked it. `Break` stops the check, which then ends with
+/// Called whenever some challenges have been checked, on the thread that has checked
+/// them. `Break` stops the check, which then ends with
 /// [`InputError::Cancelled`].
 pub type Watch<'a> = dyn Fn(Progress) -> ControlFlow<()> + Sync + 'a;
 
@@ -36,21 +36,22 @@ pub(crate) fn each<I: IndexedParallelIterator>(
     items.map(check).find_map_first(Result::err).map_or(Ok(()), Err)
 }
 
-/// As [`each`], of items with so many challenges each, under watch.
+/// As [`each`], under watch, of items with `total` challenges in all. `check` is
+/// given the item's index too, and gives how many challenges the item has.
 pub(crate) fn each_watched<I: IndexedParallelIterator>(
     watch: &Watch<'_>,
-    challenges: u64,
+    total: usize,
     items: I,
-    check: impl Fn(I::Item) -> Result<(), Fault> + Sync + Send,
+    check: impl Fn(usize, I::Item) -> Result<usize, Fault> + Sync + Send,
 ) -> Result<(), InputError> {
-    let (done, total) = (AtomicU64::new(0), challenges * items.len() as u64);
-    let check = |item| {
-        check(item).map_err(|fault| fault.error(&Layers::default()))?;
-        let done = challenges + done.fetch_add(challenges, Ordering::Relaxed);
-        match watch(Progress { done, total }) {
+    let done = AtomicU64::new(0);
+    let check = |(i, item)| {
+        let more = check(i, item).map_err(|fault| fault.error(&Layers::default()))? as u64;
+        let done = more + done.fetch_add(more, Ordering::Relaxed);
+        match watch(Progress { done, total: total as u64 }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(InputError::Cancelled(Cancelled)),
         }
     };
-    items.map(check).find_map_first(Result::err).map_or(Ok(()), Err)
+    items.enumerate().map(check).find_map_first(Result::err).map_or(Ok(()), Err)
 }

@@ -9,7 +9,7 @@ use crate::input::InputError;
 use crate::input::error::{Fault, Problem, hex};
 use crate::input::layers::Layers;
 use crate::input::open::{Opened, open};
-use crate::input::request::{Kind, Proofs, Registered, Request, agree};
+use crate::input::request::{GIVEN, Kind, Proofs, REGISTERED, Registered, Request, agree};
 use crate::input::window::Window;
 use crate::registered::PostProof;
 use crate::{PostShape, SectorShape};
@@ -58,20 +58,20 @@ pub(crate) fn settle(request: Request, known: &Known) -> Result<Post, Fault> {
         None => None,
     };
     let kind_said = |kind: &PostKind| kind_name(*kind).to_owned();
-    let kind = agree("kind", kind, registered.map(|proof| proof.kind), kind_said)?;
-    let kind = agree("kind", kind, known.kind, kind_said)?;
+    let kind = agree("kind", kind, registered.map(|proof| proof.kind), REGISTERED, kind_said)?;
+    let kind = agree("kind", kind, known.kind, GIVEN, kind_said)?;
     let kind =
         kind.unwrap_or(if sectors[0].challenges.len() == 66 { PostKind::Winning } else { PostKind::Window });
 
     let registered_size = registered.map(|proof| proof.shape.sector_size());
-    let sector_size = agree("sector_size", request.sector_size, registered_size, u64::to_string)?;
-    let sector_size = agree("sector_size", sector_size, known.sector_size, u64::to_string)?;
+    let sector_size = agree("sector_size", request.sector_size, registered_size, REGISTERED, u64::to_string)?;
+    let sector_size = agree("sector_size", sector_size, known.sector_size, GIVEN, u64::to_string)?;
     same_size(sector_size, shape)?;
 
     let version_said = |version: &PostVersion| version_name(*version).to_owned();
     let registered = registered.filter(|proof| proof.kind == PostKind::Window).map(|proof| proof.version);
-    let version = agree("version", request.version, registered, version_said)?;
-    let version = match (kind, agree("version", version, known.version, version_said)?) {
+    let version = agree("version", request.version, registered, REGISTERED, version_said)?;
+    let version = match (kind, agree("version", version, known.version, GIVEN, version_said)?) {
         (PostKind::Winning, _) => PostVersion::V1,
         (PostKind::Window, Some(version)) => version,
         (PostKind::Window, None) => return Err(Fault::from(Problem::NotGiven).in_field("registered_proof")),
@@ -79,11 +79,11 @@ pub(crate) fn settle(request: Request, known: &Known) -> Result<Post, Fault> {
 
     let node = |node: &Node| format!("0x{}", hex(node));
     let needed = |name, said, known| {
-        let value = agree(name, said, known, node)?;
+        let value = agree(name, said, known, GIVEN, node)?;
         value.ok_or_else(|| Fault::from(Problem::NotGiven).in_field(name))
     };
     let partition =
-        agree("partition_index", request.partition, known.partition, u32::to_string)?.unwrap_or(0);
+        agree("partition_index", request.partition, known.partition, GIVEN, u32::to_string)?.unwrap_or(0);
     if kind == PostKind::Winning && partition != 0 {
         let problem = Problem::differs(partition, 0, "the only partition of a WinningPoSt");
         return Err(Fault::from(problem).in_field("partition_index"));

@@ -9,7 +9,7 @@ use storage_proofs_update::Challenges;
 
 use crate::input::InputError;
 use crate::input::error::{Fault, Problem};
-use crate::input::merkle::{REACHES, climb, climb_from, same};
+use crate::input::merkle::{REACHES, climb, climb_from, roots, same};
 use crate::input::watch::{Watch, each, each_watched, unwatched};
 use crate::{SnapShape, hash};
 
@@ -28,15 +28,26 @@ pub fn check_trees(snap: &Snap) -> Result<(), InputError> {
 /// # Errors
 /// As [`check_trees`]; [`InputError::Cancelled`].
 pub fn check_trees_watched(snap: &Snap, watch: &Watch<'_>) -> Result<(), InputError> {
-    each_watched(watch, 1, places(snap).into_par_iter(), |(k, i, challenge)| {
-        let reaches = |path: &MerkleProof, root: &Node, name| {
-            same(&climb(path, hash::tree_node), root, REACHES).map_err(|f| f.in_field(name))
+    let places = places(snap);
+    each_watched(watch, places.len(), places.par_chunks(SIDE_BY_SIDE), |_, challenges| {
+        let both = challenges.iter().flat_map(|(.., challenge)| [&challenge.old, &challenge.new]);
+        let paths: Vec<&MerkleProof> = both.collect();
+        let here = |fault: Fault, path: usize| {
+            let (k, i, _) = challenges[path / 2];
+            in_challenge(fault.in_field(["proof_r_old", "proof_r_new"][path % 2]), k, i)
         };
-        reaches(&challenge.old, &snap.root_r_old, "proof_r_old")
-            .and_then(|()| reaches(&challenge.new, &snap.root_r_new, "proof_r_new"))
-            .map_err(|fault| in_challenge(fault, k, i))
+        let reached = roots(&paths).map_err(|(path, problem)| here(problem.into(), path))?;
+        for (path, (reached, root)) in
+            reached.iter().zip([&snap.root_r_old, &snap.root_r_new].iter().cycle()).enumerate()
+        {
+            same(reached, root, REACHES).map_err(|fault| here(fault, path))?;
+        }
+        Ok(challenges.len())
     })
 }
+
+/// How many challenges are checked together: two paths each, for the lanes of a vector.
+const SIDE_BY_SIDE: usize = 16;
 
 /// All that is cheap to check: a tenth of a second for any sector.
 /// `comm_d` is the root of the paths in `TreeD`.
@@ -61,7 +72,8 @@ pub(super) fn on_reading(snap: &Snap, shape: SnapShape, comm_d: &Node) -> Result
     })?;
     let rhos = Rhos::new(snap, shape);
     each(places(snap).into_par_iter(), |(k, i, challenge)| {
-        let encoded = rhos.encode(challenge);
+        let SnapChallenge { old, data, .. } = challenge;
+        let encoded = rhos.encode(&old.leaf, &data.leaf, data.node);
         same(&challenge.new.leaf, &encoded, "the old node plus the data times rho")
             .map_err(|fault| in_challenge(fault.in_field("leaf").in_field("proof_r_new"), k, i))
     })
@@ -146,16 +158,11 @@ impl Rhos {
         Self { rhos: rhos.collect(), shift }
     }
 
-    /// The `rho` of a node.
-    pub(crate) fn get(&self, node: u32) -> Scalar {
-        self.rhos.get(&(node >> self.shift)).copied().unwrap_or_default()
-    }
-
-    /// What the new node must be. Nodes are canonical when they have been read.
-    fn encode(&self, challenge: &SnapChallenge) -> Node {
-        let scalar = |node: &Node| Option::<Scalar>::from(Scalar::from_repr(*node)).unwrap_or_default();
-        let SnapChallenge { old, data, .. } = challenge;
-        (scalar(&old.leaf) + scalar(&data.leaf) * self.get(data.node)).to_repr()
+    /// What a node becomes. Old node and data are canonical when they have been read.
+    pub(crate) fn encode(&self, old: &Node, data: &Node, node: u32) -> Node {
+        let scalar = |node| hash::scalar(node).unwrap_or_default();
+        let rho = self.rhos.get(&(node >> self.shift)).copied().unwrap_or_default();
+        (scalar(old) + scalar(data) * rho).to_repr()
     }
 }
 

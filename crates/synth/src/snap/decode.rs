@@ -10,7 +10,7 @@ use crate::input::InputError;
 use crate::input::error::{Fault, Problem, hex};
 use crate::input::layers::Layers;
 use crate::input::open::{Opened, open};
-use crate::input::request::{Kind, Proofs, Registered, Request, agree};
+use crate::input::request::{GIVEN, Kind, Proofs, REGISTERED, Registered, Request, agree};
 use crate::input::window::Window;
 use crate::post::{kind_name, same_size};
 use crate::registered::UpdateProof;
@@ -56,11 +56,11 @@ pub(crate) fn settle(request: Request, known: &Known) -> Result<Snap, Fault> {
         return Err(Fault::from(problem).in_field("kind"));
     }
     let registered = registered.map(|proof| proof.shape.sector_size());
-    let sector_size = agree("sector_size", request.sector_size, registered, u64::to_string)?;
-    let sector_size = agree("sector_size", sector_size, known.sector_size, u64::to_string)?;
+    let sector_size = agree("sector_size", request.sector_size, registered, REGISTERED, u64::to_string)?;
+    let sector_size = agree("sector_size", sector_size, known.sector_size, GIVEN, u64::to_string)?;
     same_size(sector_size, shape.sector)?;
 
-    let high_bits = agree("high_bits", request.high_bits, known.high_bits, u32::to_string)?;
+    let high_bits = agree("high_bits", request.high_bits, known.high_bits, GIVEN, u32::to_string)?;
     let high_bits = high_bits.unwrap_or(shape.default_high_bits());
     if !shape.high_bits.contains(&high_bits) {
         let found = format!("{high_bits}, and a {} sector has {:?}", shape.sector, shape.high_bits);
@@ -69,7 +69,7 @@ pub(crate) fn settle(request: Request, known: &Known) -> Result<Snap, Fault> {
     }
     let node = |node: &Node| format!("0x{}", hex(node));
     let needed = |name, said, known| {
-        let value = agree(name, said, known, node)?;
+        let value = agree(name, said, known, GIVEN, node)?;
         value.ok_or_else(|| Fault::from(Problem::NotGiven).in_field(name))
     };
     let snap = Snap {
