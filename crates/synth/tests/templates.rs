@@ -270,7 +270,7 @@ fn rows_have_upstreams_paths() {
         circuit.blank().synthesize(&mut upstream).unwrap();
         assert_eq!(upstream.paths.len() + r1cs.inputs, r1cs.constraints());
         let last = upstream.paths.len() - 1;
-        for row in [0, last].into_iter().chain((0..4).map(|_| rng.gen_range(0..last))) {
+        for row in [0, last, rng.gen_range(0..last)] {
             assert_eq!(row_path(circuit, &r1cs, row).unwrap(), upstream.paths[row], "{name} {row}");
         }
         assert_eq!(row_path(circuit, &r1cs, last + 2).unwrap(), "input 1 * 0 = 0");
@@ -297,15 +297,22 @@ fn a_template_is_compared_row_by_row() {
     }
 }
 
-/// A matrix without the last entry of one row.
-fn without_last(matrix: &Matrix, row: usize) -> Matrix {
+/// A matrix with one stored row changed.
+fn changed(matrix: &Matrix, row: usize, change: fn(&mut Vec<(u32, u32)>)) -> Matrix {
     let mut builder = cuzk_values::MatrixBuilder::default();
     for (i, entries) in matrix.stored_rows().enumerate() {
-        let keep = entries.len() - usize::from(i == row);
-        entries.take(keep).for_each(|(column, index)| builder.entry(column, index));
+        let mut entries: Vec<_> = entries.collect();
+        if i == row {
+            change(&mut entries);
+        }
+        entries.into_iter().for_each(|(column, index)| builder.entry(column, index));
         builder.end_row();
     }
     builder.build_repeating(matrix.repeat().clone())
+}
+
+fn without_last(matrix: &Matrix, row: usize) -> Matrix {
+    changed(matrix, row, |entries| entries.truncate(entries.len() - 1))
 }
 
 #[test]
@@ -316,9 +323,9 @@ fn differences_are_found_and_named() {
     // The last row of a sector, in A, in B; and in C of the first.
     let row = run.end as usize - 1;
     let found = |change: &dyn Fn(&mut R1cs)| {
-        let mut changed = recording.clone();
-        change(&mut changed.r1cs);
-        compare(circuit, &changed, &mut unwatched).unwrap_err().to_string()
+        let mut other = recording.clone();
+        change(&mut other.r1cs);
+        compare(circuit, &other, &mut unwatched).unwrap_err().to_string()
     };
     assert_eq!(
         found(&|r1cs| r1cs.a = without_last(&r1cs.a, row)),

@@ -111,6 +111,10 @@ fn assert_sound(recording: &Recording) {
             );
         }
         assert!(entries <= matrix.entries());
+        let run = &matrix.repeat().rows;
+        // Behind the first copy come the others, whose arguments may be in another order.
+        let written = (0..run.end as usize).map(|row| matrix.row(row).map(|(column, _)| column));
+        assert!(written.take(1 << 16).all(|columns| columns.is_sorted_by(|one, next| one < next)));
     }
     assert_eq!(r1cs.densities.a_aux.len(), r1cs.aux);
     assert_eq!((r1cs.densities.b_inputs.len(), r1cs.densities.b_aux.len()), (r1cs.inputs, r1cs.aux));
