@@ -4,6 +4,8 @@ mod allocator;
 mod args;
 mod commands {
     pub(crate) mod bench;
+    pub(crate) mod check_vanilla;
+    pub(crate) mod describe;
     pub(crate) mod fixture;
     pub(crate) mod graph;
     pub(crate) mod inspect;
@@ -16,6 +18,7 @@ mod commands {
 }
 mod failure;
 mod files;
+mod input;
 mod interrupt;
 mod machine;
 mod params;
@@ -30,6 +33,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use cuzk_values::PostKind;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
@@ -79,12 +83,18 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn run(printer: Printer, command: Command) -> Result<(), Failure> {
-    use commands::{bench, fixture, graph, inspect, params, prove, setup, shell, topology, verify};
+    use commands::{
+        bench, check_vanilla, fixture, graph, inspect, params, prove, setup, shell, topology, verify,
+    };
     match command {
         Command::Prove(Prove::Porep(args)) => prove::porep(printer, &args),
         Command::Verify(Verify::Porep(args)) => verify::porep(printer, &args),
         Command::Inspect(args) => inspect::run(printer, &args),
+        Command::CheckVanilla(args) => check_vanilla::run(printer, &args),
         Command::Fixture(Fixture::Porep(args)) => fixture::porep(printer, &args),
+        Command::Fixture(Fixture::Snap(args)) => fixture::snap(printer, &args),
+        Command::Fixture(Fixture::WindowPost(args)) => fixture::post(printer, PostKind::Window, &args),
+        Command::Fixture(Fixture::WinningPost(args)) => fixture::post(printer, PostKind::Winning, &args),
         Command::Setup(Setup::Porep(args)) => setup::porep(printer, &args),
         Command::Params(Params::List(args)) => params::list(printer, &args),
         Command::Params(Params::Check(args)) => params::check(printer, &args),

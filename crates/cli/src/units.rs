@@ -64,6 +64,18 @@ impl FromStr for Miner {
     }
 }
 
+/// 32 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hash(pub(crate) [u8; 32]);
+
+impl FromStr for Hash {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bytes = cuzk_synth::input::parse_hash(text.as_bytes());
+        bytes.map(Self).ok_or_else(|| "32 bytes are 64 digits of hex, or base64".to_owned())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
