@@ -3,14 +3,21 @@
 #![allow(clippy::doc_markdown, reason = "the docs are help texts, for a terminal")]
 
 mod circuit;
+mod fixture;
+mod given;
 mod input;
+mod vanilla;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use cuzk_synth::SectorShape;
 
-use crate::units::{Memory, Miner, sector_shape};
+pub(crate) use fixture::{C1Format, Fixture, FixturePorep, FixturePost, FixtureSnap, VanillaFormat};
+pub(crate) use given::{Given, GivenPost, GivenSnap};
+pub(crate) use vanilla::{CheckVanilla, Inspect};
+
+use crate::units::{Memory, sector_shape};
 pub(crate) use circuit::{
     Circuit, CircuitBuild, CircuitCheck, CircuitList, CircuitShow, Circuits, CircuitsDir,
 };
@@ -64,8 +71,10 @@ pub(crate) enum Command {
     /// Check a proof
     #[command(subcommand)]
     Verify(Verify),
-    /// Say what a file is: a C1, a proof, parameters, a key
+    /// Say what a file is: the input of a proof, a proof, parameters, a key
     Inspect(Inspect),
+    /// Check the input of a proof as far as that goes without proving it
+    CheckVanilla(CheckVanilla),
     /// Make an input to try things with, from a seed
     #[command(subcommand)]
     Fixture(Fixture),
@@ -237,65 +246,6 @@ pub(crate) struct Verifying<I: Args> {
     pub(crate) proof: PathBuf,
     #[command(flatten)]
     pub(crate) params: ParamsDir,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  cuzk inspect c1.json
-  cuzk inspect proof.bin --json")]
-pub(crate) struct Inspect {
-    /// The file. Parameters and keys are told by their names, `.params` and `.vk`; a C1
-    /// and a proof by what is in them
-    pub(crate) file: PathBuf,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Fixture {
-    /// Make the C1 output of a sector that satisfies the circuit, without sealing one
-    Porep(FixturePorep),
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  cuzk fixture porep --sector-size 2KiB --out c1.json
-  cuzk fixture porep --sector-size 8MiB --seed 7 --format json --out c1.json")]
-pub(crate) struct FixturePorep {
-    /// The sector's size: 2KiB, 8MiB, 512MiB, 32GiB or 64GiB; and for tests 4KiB,
-    /// 16KiB, 32KiB, 16MiB or 1GiB
-    #[arg(long, value_name = "SIZE", value_parser = sector_shape)]
-    pub(crate) sector_size: SectorShape,
-    /// The seed: the same gives the same file
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// The file to write
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) out: PathBuf,
-    /// The miner whose sector it is, as t01000, f01000 or 1000
-    #[arg(long, value_name = "ID", default_value = "t01000")]
-    pub(crate) miner_addr: Miner,
-    /// The sector's number
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) sector_number: u64,
-    /// How to write it [default: lotus, or json for sizes that the API does not know]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<C1Format>,
-}
-
-/// The encodings of a C1 output.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum C1Format {
-    /// The wrapper that lotus-bench and Curio write
-    Lotus,
-    /// JSON of filecoin-proofs' struct
-    Json,
-    /// JSON of filecoin-proofs-api's struct
-    ApiJson,
-    /// bincode of filecoin-proofs' struct
-    Bincode,
-    /// bincode of filecoin-proofs-api's struct
-    ApiBincode,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,7 +5,9 @@ mod args;
 mod circuits;
 mod commands {
     pub(crate) mod bench;
+    pub(crate) mod check_vanilla;
     pub(crate) mod circuit;
+    pub(crate) mod describe;
     pub(crate) mod fixture;
     pub(crate) mod graph;
     pub(crate) mod inspect;
@@ -18,6 +20,7 @@ mod commands {
 }
 mod failure;
 mod files;
+mod input;
 mod interrupt;
 mod machine;
 mod params;
@@ -32,6 +35,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use cuzk_values::PostKind;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
@@ -81,7 +85,9 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn run(printer: Printer, command: Command) -> Result<(), Failure> {
-    use commands::{bench, circuit, fixture, graph, inspect, params, prove, setup, shell, topology, verify};
+    use commands::{
+        bench, check_vanilla, circuit, fixture, graph, inspect, params, prove, setup, shell, topology, verify,
+    };
     match command {
         Command::Prove(Prove::Porep(args)) => prove::run(printer, &args),
         Command::Prove(Prove::Snap(args)) => prove::run(printer, &args),
@@ -92,7 +98,11 @@ fn run(printer: Printer, command: Command) -> Result<(), Failure> {
         Command::Verify(Verify::WindowPost(args)) => verify::run(printer, &args),
         Command::Verify(Verify::WinningPost(args)) => verify::run(printer, &args),
         Command::Inspect(args) => inspect::run(printer, &args),
+        Command::CheckVanilla(args) => check_vanilla::run(printer, &args),
         Command::Fixture(Fixture::Porep(args)) => fixture::porep(printer, &args),
+        Command::Fixture(Fixture::Snap(args)) => fixture::snap(printer, &args),
+        Command::Fixture(Fixture::WindowPost(args)) => fixture::post(printer, PostKind::Window, &args),
+        Command::Fixture(Fixture::WinningPost(args)) => fixture::post(printer, PostKind::Winning, &args),
         Command::Setup(Setup::Porep(args)) => setup::run(printer, Kind::Porep, &args),
         Command::Setup(Setup::Snap(args)) => setup::run(printer, Kind::Snap, &args),
         Command::Setup(Setup::WindowPost(args)) => setup::run(printer, Kind::WindowPost, &args),

@@ -1,18 +1,17 @@
 //! Inputs from files, checked against what the user says they are.
 
 use std::fs::File;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::Context as _;
 use cuzk_synth::c1::{self, Identity};
 use cuzk_synth::input::{InputError, Watch};
 use cuzk_synth::{PorepCircuit, PostCircuit, SectorShape, SnapCircuit, Statement, post, snap};
-use cuzk_values::{C1, Post, PostKind, PostVersion, Scalar, Snap};
+use cuzk_values::{C1, Post, PostKind, Scalar, Snap};
 
 use crate::args::{PorepInput, PostInput, SnapInput, WindowPostInput, WinningPostInput};
 use crate::failure::{Class, Classify as _, Failure};
-use crate::interrupt;
+use crate::input;
 use crate::printer::Printer;
 use crate::progress::Meter;
 use crate::units::counted;
@@ -47,13 +46,8 @@ impl<S: Statement> Given<S> {
 
     /// Follows every path in its trees.
     pub(crate) fn check_trees(&self, printer: Printer, path: &Path) -> Result<(), Failure> {
-        let meter = Meter::steps(printer, "checking the vanilla proofs");
-        let watch = |progress: cuzk_synth::input::Progress| {
-            meter.set(progress.done, progress.total);
-            if interrupt::interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let check = || (self.check_trees)(&self.input, &watch);
-        interrupt::heeded(|| check().with_context(|| path.display().to_string()).or_input())
+        let meter = Meter::steps(printer, "following paths");
+        input::check_trees(|watch| (self.check_trees)(&self.input, watch), path, &meter)
     }
 
     /// The public inputs of each partition, ONE first.
@@ -74,7 +68,7 @@ pub(crate) fn provable<I: Source>(printer: Printer, source: &I) -> Result<Given<
 /// Reads a file by `decode`.
 fn read<T>(path: &Path, decode: impl FnOnce(File) -> Result<T, InputError>) -> Result<T, Failure> {
     let (file, _) = fs_err::File::open(path).or_input()?.into_parts();
-    decode(file).with_context(|| path.display().to_string()).or_input()
+    decode(file).map_err(|error| input::failure(error, path))
 }
 
 /// The circuit of an input that has been decoded, so that there is one.
@@ -121,13 +115,7 @@ impl Source for SnapInput {
     }
 
     fn decode(&self, _: Printer) -> Result<Given<SnapCircuit>, Failure> {
-        let known = snap::Known {
-            sector_size: None,
-            comm_r_old: self.comm_r_old.map(|node| node.0),
-            comm_r_new: self.comm_r_new.map(|node| node.0),
-            comm_d_new: self.comm_d_new.map(|node| node.0),
-            high_bits: self.high_bits,
-        };
+        let known = input::known_of_snap(&self.given);
         let snap: Snap = read(&self.input, |file| snap::decode(file, &known))?;
         let shape = snap::shape_of(&snap).or_input()?.sector;
         Ok(Given {
@@ -148,15 +136,7 @@ impl Source for WindowPostInput {
     }
 
     fn decode(&self, _: Printer) -> Result<Given<PostCircuit>, Failure> {
-        let registered = self.registered_proof.map(|proof| proof.0);
-        let known = post::Known {
-            kind: Some(PostKind::Window),
-            version: registered.map(|proof| proof.version),
-            sector_size: registered.map(|proof| proof.shape.sector_size()),
-            partition: self.partition,
-            ..post::Known::default()
-        };
-        decode_post(&self.post, known)
+        decode_post(&self.post, PostKind::Window)
     }
 }
 
@@ -168,17 +148,13 @@ impl Source for WinningPostInput {
     }
 
     fn decode(&self, _: Printer) -> Result<Given<PostCircuit>, Failure> {
-        let version = Some(PostVersion::V1);
-        decode_post(&self.post, post::Known { kind: Some(PostKind::Winning), version, ..Default::default() })
+        decode_post(&self.post, PostKind::Winning)
     }
 }
 
-fn decode_post(options: &PostInput, known: post::Known) -> Result<Given<PostCircuit>, Failure> {
-    let known = post::Known {
-        prover_id: options.miner_addr.map(|miner| c1::prover_id(miner.0)),
-        randomness: options.randomness.map(|node| node.0),
-        ..known
-    };
+fn decode_post(options: &PostInput, kind: PostKind) -> Result<Given<PostCircuit>, Failure> {
+    let known = input::known_of_post(&options.given, options.miner_addr);
+    let known = post::Known { kind: Some(kind), ..known };
     let post: Post = read(&options.input, |file| post::decode(file, &known))?;
     let shape = post::shape_of(&post).or_input()?.sector;
     let sectors = counted(post.sectors.len(), &format!("{shape} sector"));

@@ -191,7 +191,12 @@ fn scalars_must_be_canonical() {
 #[test]
 fn hashes_come_in_hex_in_base64_or_as_a_list() {
     let post = window();
-    let hex: String = post.randomness.iter().map(|byte| format!("{byte:02X}")).collect();
+    let hex: String = post
+        .randomness
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|digit| char::from_digit(digit.into(), 16).unwrap().to_ascii_uppercase())
+        .collect();
     let base64 = STANDARD.encode(post.randomness);
     let forms = [
         json!(hex),
@@ -339,9 +344,9 @@ fn what_decoding_leaves_out_is_checked_in_the_trees() {
         let mut changed = post.clone();
         let path = &mut changed.sectors[1].challenges[6];
         if change == 0 {
-            path.leaf[0] ^= 1
+            path.leaf[0] ^= 1;
         } else {
-            path.siblings[13][0] ^= 1
+            path.siblings[13][0] ^= 1;
         }
         let read = post::decode(&encode(&changed, Encoding::Json)[..], &Known::default()).unwrap();
         let error = post::check_trees(&read).unwrap_err().to_string();

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::units::{Bytes32, Miner, WindowProof};
+use super::{GivenPost, GivenSnap};
+use crate::units::Miner;
 
 /// What is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,18 +52,8 @@ pub(crate) struct SnapInput {
     /// writes it, a JSON list of base64 (snap-vproof.json), or bincode; gz or zst of any
     #[arg(long, short, value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// The replica's commitment before the update, where the file does not say it: 64 hex digits
-    #[arg(long, value_name = "HEX", help_heading = "What the file may not say")]
-    pub(crate) comm_r_old: Option<Bytes32>,
-    /// The replica's commitment after the update
-    #[arg(long, value_name = "HEX", help_heading = "What the file may not say")]
-    pub(crate) comm_r_new: Option<Bytes32>,
-    /// The new data's commitment
-    #[arg(long, value_name = "HEX", help_heading = "What the file may not say")]
-    pub(crate) comm_d_new: Option<Bytes32>,
-    /// How many high bits choose a node's rho [default: the network's]
-    #[arg(long, value_name = "N", help_heading = "What the file may not say")]
-    pub(crate) high_bits: Option<u32>,
+    #[command(flatten)]
+    pub(crate) given: GivenSnap,
 }
 
 /// A WindowPoSt's input.
@@ -70,12 +61,6 @@ pub(crate) struct SnapInput {
 pub(crate) struct WindowPostInput {
     #[command(flatten)]
     pub(crate) post: PostInput,
-    /// The registered proof, by number (5 to 14) or by name, as StackedDrgWindow32GiBV1_1
-    #[arg(long, value_name = "PROOF", help_heading = "What the file may not say")]
-    pub(crate) registered_proof: Option<WindowProof>,
-    /// Which partition it is [default: 0]
-    #[arg(long, value_name = "N", help_heading = "What the file may not say")]
-    pub(crate) partition: Option<u32>,
 }
 
 /// A WinningPoSt's input.
@@ -93,10 +78,9 @@ pub(crate) struct PostInput {
     /// gz or zst of any
     #[arg(long, short, value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// The miner, where the file does not say it, as t01000, f01000 or 1000
-    #[arg(long, value_name = "ID", help_heading = "What the file may not say")]
+    /// The miner, as t01000, f01000 or 1000
+    #[arg(long, value_name = "ID", help_heading = "What the file does not say")]
     pub(crate) miner_addr: Option<Miner>,
-    /// The challenges' randomness: 64 hex digits
-    #[arg(long, value_name = "HEX", help_heading = "What the file may not say")]
-    pub(crate) randomness: Option<Bytes32>,
+    #[command(flatten)]
+    pub(crate) given: GivenPost,
 }

@@ -1,11 +1,16 @@
 //! `cuzk fixture`
 
+use std::path::Path;
+
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_synth::c1::{self, Encoding};
-use cuzk_synth::fixture::SparsePorep;
-use serde_json::json;
+use cuzk_synth::fixture::{SparsePorep, SparsePost, SparseSnap};
+use cuzk_synth::{post, snap};
+use cuzk_values::{PostKind, PostVersion};
+use serde_json::{Value as Json, json};
 
-use crate::args::{C1Format, FixturePorep};
+use super::inspect::hex;
+use crate::args::{C1Format, FixturePorep, FixturePost, FixtureSnap, VanillaFormat};
 use crate::failure::{Classify as _, Failure};
 use crate::files::{self, shown};
 use crate::printer::Printer;
@@ -51,4 +56,81 @@ pub(crate) fn porep(printer: Printer, args: &FixturePorep) -> Result<(), Failure
         format_bytes(bytes.len() as u64)
     );
     printer.result(&json, &text)
+}
+
+/// The vanilla proofs of a WindowPoSt or a WinningPoSt.
+pub(crate) fn post(printer: Printer, kind: PostKind, args: &FixturePost) -> Result<(), Failure> {
+    files::check_writable(None, [&args.out])?;
+    let shape = args.sector_size;
+    let mut sparse = SparsePost::new(kind, shape.sector_size(), args.seed)
+        .or_input()?
+        .miner(args.miner_addr.0)
+        .first_sector(args.sector_number);
+    if let Some(sectors) = args.sectors {
+        sparse = sparse.sectors(sectors as usize);
+    }
+    if PostVersion::from(args.post_version) == PostVersion::V1 {
+        sparse = sparse.legacy();
+    }
+    let encoding = match args.format {
+        VanillaFormat::Json => post::Encoding::Json,
+        VanillaFormat::List => post::Encoding::List,
+        VanillaFormat::Bincode => post::Encoding::Bincode,
+    };
+    let made = sparse.build();
+    let mut bytes = Vec::new();
+    post::encode(&made, encoding, &mut bytes).or_bug()?;
+    let json = json!({
+        "kind": post::kind_name(kind),
+        "sector_size": made.sector_size,
+        "seed": args.seed,
+        "sectors": made.sectors.len(),
+        "randomness": hex(&made.randomness),
+    });
+    let what = format!("a {} of {} {shape} sectors", post::kind_name(kind), made.sectors.len());
+    written(printer, args.seed, (&args.out, &bytes), &encoding.to_string(), &what, json)
+}
+
+/// The vanilla proofs of a sector's update.
+pub(crate) fn snap(printer: Printer, args: &FixtureSnap) -> Result<(), Failure> {
+    files::check_writable(None, [&args.out])?;
+    let shape = args.sector_size;
+    let sparse = SparseSnap::new(shape.sector_size(), args.seed);
+    let sparse = sparse.or_input().map_err(|failure| failure.hint("sectors of 1GiB cannot be updated"))?;
+    let encoding = match args.format {
+        VanillaFormat::Json => snap::Encoding::Json,
+        VanillaFormat::List => snap::Encoding::List,
+        VanillaFormat::Bincode => snap::Encoding::Bincode,
+    };
+    let made = sparse.build();
+    let mut bytes = Vec::new();
+    snap::encode(&made, encoding, &mut bytes).or_bug()?;
+    let json = json!({
+        "kind": "snap",
+        "sector_size": made.sector_size,
+        "seed": args.seed,
+        "partitions": made.partitions.len(),
+        "comm_r_old": hex(&made.comm_r_old),
+        "comm_r_new": hex(&made.comm_r_new),
+        "comm_d_new": hex(&made.comm_d_new),
+    });
+    let what = format!("an update of a {shape} sector");
+    written(printer, args.seed, (&args.out, &bytes), &encoding.to_string(), &what, json)
+}
+
+/// Writes a fixture, and says so.
+fn written(
+    printer: Printer,
+    seed: u64,
+    (out, bytes): (&Path, &[u8]),
+    encoding: &str,
+    what: &str,
+    mut json: Json,
+) -> Result<(), Failure> {
+    files::write(out, bytes)?;
+    json["file"] = shown(out).into();
+    json["encoding"] = encoding.into();
+    json["bytes"] = bytes.len().into();
+    let size = format_bytes(bytes.len() as u64);
+    printer.result(&json, &format!("{}: {what} from seed {seed}, {size} of {encoding}", out.display()))
 }

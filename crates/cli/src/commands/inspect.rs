@@ -3,41 +3,46 @@
 use std::io::Read;
 use std::path::Path;
 
-use anyhow::Context as _;
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_srs::{Depth, FileKind, Meta, Published};
-use cuzk_synth::c1;
-use cuzk_synth::input::Layers;
 use cuzk_values::PROOF_BYTES;
 use serde_json::{Value as Json, json};
 
+use super::describe;
 use super::verify::{LONGEST_PROOF, parse_proof};
 use crate::args::Inspect;
 use crate::failure::{Classify as _, Failure};
+use crate::input;
 use crate::printer::Printer;
 use crate::units::counted;
 
 pub(crate) fn run(printer: Printer, args: &Inspect) -> Result<(), Failure> {
-    let (json, text) = describe(&args.file)?;
+    let (json, text) = describe(args)?;
     printer.result(&json, &format!("{}: {text}", args.file.display()))
 }
 
-fn describe(path: &Path) -> Result<(Json, String), Failure> {
+fn describe(args: &Inspect) -> Result<(Json, String), Failure> {
+    let path = &*args.file;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match FileKind::of(&name) {
         Some((FileKind::Params, insecure)) => params(path, &name, insecure),
         Some((FileKind::VerifyingKey, insecure)) => key(path, &name, insecure),
         Some((FileKind::Meta, _)) => meta(path),
-        _ => proof_or_c1(path),
+        _ => proof_or_input(args),
     }
 }
 
 /// Told by how it starts. It is read once, for it may be a pipe.
-fn proof_or_c1(path: &Path) -> Result<(Json, String), Failure> {
+fn proof_or_input(args: &Inspect) -> Result<(Json, String), Failure> {
+    let path = &*args.file;
     let mut file = fs_err::File::open(path).or_input()?;
     let mut start = Vec::new();
     file.by_ref().take(LONGEST_PROOF + 1).read_to_end(&mut start).or_input()?;
-    if is_proof(&start) { proof(&start, path) } else { c1(start.chain(file), path) }
+    if is_proof(&start) {
+        return proof(&start, path);
+    }
+    let (input, layers) = input::decode(start.chain(file), path, &args.given)?;
+    describe::input(&input, &layers)
 }
 
 /// Whether a file that starts so has a proof's length and first bit, or is hex.
@@ -114,46 +119,6 @@ fn meta(path: &Path) -> Result<(Json, String), Failure> {
             )
         }
     };
-    Ok((json, text))
-}
-
-fn c1(input: impl Read, path: &Path) -> Result<(Json, String), Failure> {
-    let mut layers = Layers::default();
-    let decoded = c1::decode_noting(input, &mut layers).with_context(|| path.display().to_string());
-    let c1 = decoded.or_input().map_err(|failure| {
-        failure.hint("a C1 and a proof are told by what they hold; parameter files and keys by their names")
-    })?;
-    let shape = c1::shape_of(&c1).or_input()?;
-    let encoding: Vec<String> = layers.0.iter().map(ToString::to_string).collect();
-    let challenges: usize = c1.partitions.iter().map(Vec::len).sum();
-    let json = json!({
-        "kind": "c1",
-        "encoding": encoding,
-        "sector_size": shape.sector_size(),
-        "sector_number": c1.sector_number,
-        "variant": c1.variant.map(|v| format!("{v:?}")),
-        "partitions": c1.partitions.len(),
-        "challenges": challenges,
-        "layers": c1.layers(),
-        "replica_id": hex(&c1.replica_id),
-        "comm_d": hex(&c1.comm_d),
-        "comm_r": hex(&c1.comm_r),
-        "ticket": hex(&c1.ticket),
-        "seed": hex(&c1.seed),
-    });
-    let number = c1.sector_number.map(|n| format!(" number {n}")).unwrap_or_default();
-    let text = format!(
-        "the C1 of a {shape} sector{number}, as {}\n  {}, {challenges} challenges, {} layers; shapes and commitments agree\n  \
-         replica_id {}\n  comm_d     {}\n  comm_r     {}\n  ticket     {}\n  seed       {}",
-        encoding.join(" in "),
-        counted(c1.partitions.len(), "partition"),
-        c1.layers(),
-        hex(&c1.replica_id),
-        hex(&c1.comm_d),
-        hex(&c1.comm_r),
-        hex(&c1.ticket),
-        hex(&c1.seed),
-    );
     Ok((json, text))
 }
 

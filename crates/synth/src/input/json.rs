@@ -111,7 +111,7 @@ impl<'a> Json<'a> {
         self.0.pass();
         // One more than the longest.
         let (text, length) = self.rest_of_string::<{ 2 + 64 + 1 }>()?;
-        let bytes = hash_of(&text[..length]).ok_or_else(|| {
+        let bytes = parse_hash(&text[..length]).ok_or_else(|| {
             let found = format!("\"{}\"", text[..length].escape_ascii());
             Fault::at(
                 offset,
@@ -364,8 +364,8 @@ impl Reader for Json<'_> {
     }
 }
 
-/// 32 bytes in 64 digits of hex, with or without 0x, or in base64, padded or not.
-fn hash_of(text: &[u8]) -> Option<[u8; 32]> {
+/// 32 bytes from 64 digits of hex, with or without 0x, or from base64, padded or not.
+pub fn parse_hash(text: &[u8]) -> Option<[u8; 32]> {
     let digits = text.strip_prefix(b"0x").unwrap_or(text);
     if digits.len() != 64 {
         let text = text.strip_suffix(b"=").unwrap_or(text);

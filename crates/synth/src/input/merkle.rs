@@ -219,7 +219,7 @@ pub(crate) fn climb_from<'a>(
 pub(crate) fn roots(paths: &[&MerkleProof]) -> Result<Vec<Node>, (usize, Problem)> {
     let Some(tree) = paths.first().map(|path| path.tree) else { return Ok(Vec::new()) };
     let scalar =
-        |i: usize, node: &Node| hash::scalar(node).ok_or_else(|| (i, Problem::NotCanonical { value: *node }));
+        |i: usize, node: &Node| hash::scalar(node).ok_or((i, Problem::NotCanonical { value: *node }));
     let leaves = paths.iter().enumerate().map(|(i, path)| scalar(i, &path.leaf));
     let mut nodes: Vec<Scalar> = leaves.collect::<Result<_, _>>()?;
     let mut levels: Vec<_> = paths.iter().map(|path| path.levels()).collect();

@@ -39,6 +39,7 @@ pub(crate) mod window;
 
 pub use decode::{Input, Known, decode, decode_noting};
 pub use error::{InputError, Location, Path, Problem, Segment};
+pub use json::parse_hash;
 pub use layers::{Layer, Layers};
 pub use watch::{Progress, Watch, unwatched};
 pub use window::MAX_BYTES;
