@@ -334,6 +334,15 @@ fn differences_are_found_and_named() {
     assert!(
         found(&|r1cs| r1cs.b = without_last(&r1cs.b, 0)).starts_with("row 0 of B is not the circuit's: ")
     );
+    let changes: [fn(&mut Vec<(u32, u32)>); 3] = [
+        |entries| entries.push((22_000, 0)),
+        |entries| entries.last_mut().unwrap().0 -= 1,
+        |entries| entries.last_mut().unwrap().1 ^= 1,
+    ];
+    for change in changes {
+        let found = found(&|r1cs| r1cs.c = changed(&r1cs.c, 2, change));
+        assert!(found.starts_with("row 2 of C is not the circuit's: outer namespace/sector_0/"), "{found}");
+    }
     let input = recording.r1cs.constraints() - 1;
     let stored = recording.r1cs.a.stored_rows().len() - 1;
     assert_eq!(
