@@ -4,6 +4,7 @@
 
 mod fixture;
 mod given;
+mod sealed;
 mod vanilla;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use cuzk_synth::SectorShape;
 
 pub(crate) use fixture::{C1Format, Fixture, FixturePorep, FixturePost, FixtureSnap, VanillaFormat};
 pub(crate) use given::{Given, Version};
+pub(crate) use sealed::{Vanilla, VanillaPorep, VanillaPost, VanillaSnap};
 pub(crate) use vanilla::{CheckVanilla, Inspect};
 
 use crate::units::{Memory, Miner, sector_shape};
@@ -69,6 +71,9 @@ pub(crate) enum Command {
     Inspect(Inspect),
     /// Check the input of a proof as far as that goes without proving it
     CheckVanilla(CheckVanilla),
+    /// Make the input of a proof from sealed sectors
+    #[command(subcommand)]
+    Vanilla(Vanilla),
     /// Make an input to try things with, from a seed
     #[command(subcommand)]
     Fixture(Fixture),

@@ -14,6 +14,7 @@ mod commands {
     pub(crate) mod setup;
     pub(crate) mod shell;
     pub(crate) mod topology;
+    pub(crate) mod vanilla;
     pub(crate) mod verify;
 }
 mod failure;
@@ -37,7 +38,7 @@ use cuzk_values::PostKind;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-use crate::args::{Cli, Command, Fixture, Global, Params, Prove, Setup, Verify};
+use crate::args::{Cli, Command, Fixture, Global, Params, Prove, Setup, Vanilla, Verify};
 use crate::failure::{Class, Failure};
 use crate::printer::Printer;
 
@@ -84,13 +85,17 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(printer: Printer, command: Command) -> Result<(), Failure> {
     use commands::{
-        bench, check_vanilla, fixture, graph, inspect, params, prove, setup, shell, topology, verify,
+        bench, check_vanilla, fixture, graph, inspect, params, prove, setup, shell, topology, vanilla, verify,
     };
     match command {
         Command::Prove(Prove::Porep(args)) => prove::porep(printer, &args),
         Command::Verify(Verify::Porep(args)) => verify::porep(printer, &args),
         Command::Inspect(args) => inspect::run(printer, &args),
         Command::CheckVanilla(args) => check_vanilla::run(printer, &args),
+        Command::Vanilla(Vanilla::Porep(args)) => vanilla::porep(printer, &args),
+        Command::Vanilla(Vanilla::Snap(args)) => vanilla::snap(printer, &args),
+        Command::Vanilla(Vanilla::WindowPost(args)) => vanilla::post(printer, PostKind::Window, &args),
+        Command::Vanilla(Vanilla::WinningPost(args)) => vanilla::post(printer, PostKind::Winning, &args),
         Command::Fixture(Fixture::Porep(args)) => fixture::porep(printer, &args),
         Command::Fixture(Fixture::Snap(args)) => fixture::snap(printer, &args),
         Command::Fixture(Fixture::WindowPost(args)) => fixture::post(printer, PostKind::Window, &args),

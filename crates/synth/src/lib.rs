@@ -16,6 +16,8 @@ pub mod registered;
 mod shape;
 pub mod snap;
 mod stage;
+#[cfg(feature = "vanilla")]
+pub mod vanilla;
 mod witness;
 mod writer;
 mod zeroed;
