@@ -6,6 +6,7 @@ mod circuit;
 mod fixture;
 mod given;
 mod input;
+mod sealed;
 mod vanilla;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use cuzk_synth::SectorShape;
 
 pub(crate) use fixture::{C1Format, Fixture, FixturePorep, FixturePost, FixtureSnap, VanillaFormat};
 pub(crate) use given::{Given, GivenPost, GivenSnap};
+pub(crate) use sealed::{Vanilla, VanillaPorep, VanillaPost, VanillaSnap};
 pub(crate) use vanilla::{CheckVanilla, Inspect};
 
 use crate::units::{Memory, sector_shape};
@@ -75,6 +77,9 @@ pub(crate) enum Command {
     Inspect(Inspect),
     /// Check the input of a proof as far as that goes without proving it
     CheckVanilla(CheckVanilla),
+    /// Make the input of a proof from sealed sectors
+    #[command(subcommand)]
+    Vanilla(Vanilla),
     /// Make an input to try things with, from a seed
     #[command(subcommand)]
     Fixture(Fixture),

@@ -16,6 +16,7 @@ mod commands {
     pub(crate) mod setup;
     pub(crate) mod shell;
     pub(crate) mod topology;
+    pub(crate) mod vanilla;
     pub(crate) mod verify;
 }
 mod failure;
@@ -39,7 +40,7 @@ use cuzk_values::PostKind;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-use crate::args::{Circuit, Cli, Command, Fixture, Global, Kind, Params, Prove, Setup, Verify};
+use crate::args::{Circuit, Cli, Command, Fixture, Global, Kind, Params, Prove, Setup, Vanilla, Verify};
 use crate::failure::{Class, Failure};
 use crate::printer::Printer;
 
@@ -86,7 +87,8 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(printer: Printer, command: Command) -> Result<(), Failure> {
     use commands::{
-        bench, check_vanilla, circuit, fixture, graph, inspect, params, prove, setup, shell, topology, verify,
+        bench, check_vanilla, circuit, fixture, graph, inspect, params, prove, setup, shell, topology,
+        vanilla, verify,
     };
     match command {
         Command::Prove(Prove::Porep(args)) => prove::run(printer, &args),
@@ -99,6 +101,10 @@ fn run(printer: Printer, command: Command) -> Result<(), Failure> {
         Command::Verify(Verify::WinningPost(args)) => verify::run(printer, &args),
         Command::Inspect(args) => inspect::run(printer, &args),
         Command::CheckVanilla(args) => check_vanilla::run(printer, &args),
+        Command::Vanilla(Vanilla::Porep(args)) => vanilla::porep(printer, &args),
+        Command::Vanilla(Vanilla::Snap(args)) => vanilla::snap(printer, &args),
+        Command::Vanilla(Vanilla::WindowPost(args)) => vanilla::post(printer, PostKind::Window, &args),
+        Command::Vanilla(Vanilla::WinningPost(args)) => vanilla::post(printer, PostKind::Winning, &args),
         Command::Fixture(Fixture::Porep(args)) => fixture::porep(printer, &args),
         Command::Fixture(Fixture::Snap(args)) => fixture::snap(printer, &args),
         Command::Fixture(Fixture::WindowPost(args)) => fixture::post(printer, PostKind::Window, &args),

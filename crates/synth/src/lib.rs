@@ -18,6 +18,8 @@ pub mod snap;
 mod stage;
 mod statement;
 pub mod template;
+#[cfg(feature = "vanilla")]
+pub mod vanilla;
 mod witness;
 mod writer;
 mod zeroed;

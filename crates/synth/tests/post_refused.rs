@@ -384,7 +384,7 @@ fn truncated_input_is_called_truncated() {
         for at in [700, whole.len() / 3, whole.len() * 9 / 10, whole.len() - 3] {
             match post::decode(&whole[..at], &known) {
                 Err(InputError::Invalid { location, problem: Problem::Truncated }) => {
-                    assert!(location.offset.is_some())
+                    assert!(location.offset.is_some());
                 }
                 other => panic!("{encoding}, {at} of {} bytes: {other:?}", whole.len()),
             }

@@ -23,20 +23,8 @@ pub(crate) fn porep(printer: Printer, args: &FixturePorep) -> Result<(), Failure
         .miner(args.miner_addr.0)
         .sector_number(args.sector_number);
     let published = c1::porep_id(shape, sector.variant()).is_some();
-    let encoding = match args.format {
-        Some(C1Format::Lotus) => Encoding::LotusJson,
-        Some(C1Format::Json) => Encoding::ProofsJson,
-        Some(C1Format::ApiJson) => Encoding::ApiJson,
-        Some(C1Format::Bincode) => Encoding::ProofsBincode,
-        Some(C1Format::ApiBincode) => Encoding::ApiBincode,
-        None => {
-            if published {
-                Encoding::LotusJson
-            } else {
-                Encoding::ProofsJson
-            }
-        }
-    };
+    let usual = if published { C1Format::Lotus } else { C1Format::Json };
+    let encoding = c1_encoding(args.format.unwrap_or(usual));
     let c1 = sector.build().or_bug()?;
     let mut bytes = Vec::new();
     c1::encode(&c1, encoding, &mut bytes).or_input()?;
@@ -72,11 +60,7 @@ pub(crate) fn post(printer: Printer, kind: PostKind, args: &FixturePost) -> Resu
     if PostVersion::from(args.post_version) == PostVersion::V1 {
         sparse = sparse.legacy();
     }
-    let encoding = match args.format {
-        VanillaFormat::Json => post::Encoding::Json,
-        VanillaFormat::List => post::Encoding::List,
-        VanillaFormat::Bincode => post::Encoding::Bincode,
-    };
+    let encoding = post_encoding(args.format);
     let made = sparse.build();
     let mut bytes = Vec::new();
     post::encode(&made, encoding, &mut bytes).or_bug()?;
@@ -97,11 +81,7 @@ pub(crate) fn snap(printer: Printer, args: &FixtureSnap) -> Result<(), Failure> 
     let shape = args.sector_size;
     let sparse = SparseSnap::new(shape.sector_size(), args.seed);
     let sparse = sparse.or_input().map_err(|failure| failure.hint("sectors of 1GiB cannot be updated"))?;
-    let encoding = match args.format {
-        VanillaFormat::Json => snap::Encoding::Json,
-        VanillaFormat::List => snap::Encoding::List,
-        VanillaFormat::Bincode => snap::Encoding::Bincode,
-    };
+    let encoding = snap_encoding(args.format);
     let made = sparse.build();
     let mut bytes = Vec::new();
     snap::encode(&made, encoding, &mut bytes).or_bug()?;
@@ -133,4 +113,30 @@ fn written(
     json["bytes"] = bytes.len().into();
     let size = format_bytes(bytes.len() as u64);
     printer.result(&json, &format!("{}: {what} from seed {seed}, {size} of {encoding}", out.display()))
+}
+
+pub(crate) fn c1_encoding(format: C1Format) -> Encoding {
+    match format {
+        C1Format::Lotus => Encoding::LotusJson,
+        C1Format::Json => Encoding::ProofsJson,
+        C1Format::ApiJson => Encoding::ApiJson,
+        C1Format::Bincode => Encoding::ProofsBincode,
+        C1Format::ApiBincode => Encoding::ApiBincode,
+    }
+}
+
+pub(crate) fn post_encoding(format: VanillaFormat) -> post::Encoding {
+    match format {
+        VanillaFormat::Json => post::Encoding::Json,
+        VanillaFormat::List => post::Encoding::List,
+        VanillaFormat::Bincode => post::Encoding::Bincode,
+    }
+}
+
+pub(crate) fn snap_encoding(format: VanillaFormat) -> snap::Encoding {
+    match format {
+        VanillaFormat::Json => snap::Encoding::Json,
+        VanillaFormat::List => snap::Encoding::List,
+        VanillaFormat::Bincode => snap::Encoding::Bincode,
+    }
 }

@@ -41,6 +41,9 @@ pub enum InputError {
     /// The one who watched a check has stopped it.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+    /// A sealed sector's files are not what they should be.
+    #[error("the sector cannot be proved: {0}")]
+    Sector(String),
     /// Filecoin's own code has refused.
     #[error("storage-proofs: {0}")]
     Upstream(String),
@@ -60,10 +63,16 @@ impl InputError {
             Self::Invalid { .. }
             | Self::SectorSize { .. }
             | Self::Unencodable { .. }
+            | Self::Sector(_)
             | Self::Cancelled(_) => ErrorKind::Input,
             Self::Write(_) => ErrorKind::Resource,
             Self::Upstream(_) => ErrorKind::Bug,
         }
+    }
+
+    #[cfg(feature = "vanilla")]
+    pub(crate) fn sector(error: impl fmt::Display) -> Self {
+        Self::Sector(format!("{error:#}"))
     }
 
     /// `storage-proofs` speaks in `anyhow`, which ends here.

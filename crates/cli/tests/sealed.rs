@@ -1,0 +1,162 @@
+//! Vanilla proofs of sectors that upstream has sealed and updated.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use filecoin_proofs_api::seal;
+use filecoin_proofs_api::update::empty_sector_update_encode_into;
+use filecoin_proofs_api::{
+    ApiFeature, PieceInfo, RegisteredSealProof, RegisteredUpdateProof, SectorId, UnpaddedBytesAmount,
+};
+use serde_json::{Value, json};
+
+const MINER: u64 = 1000;
+const TICKET: [u8; 32] = [1; 32];
+const UNPADDED: UnpaddedBytesAmount = UnpaddedBytesAmount(2048 / 128 * 127);
+
+fn cuzk(folder: &Path, line: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuzk"));
+    command.args(line.split_whitespace()).current_dir(folder).env("FIL_PROOFS_PARENT_CACHE", folder);
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+/// What a command that succeeds says with `--json`.
+fn said(folder: &Path, line: &str) -> Value {
+    let out = cuzk(folder, &format!("{line} --json --quiet"));
+    assert!(out.status.success(), "{line}: {}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
+/// What a command says on stderr that refuses its input.
+fn refused(folder: &Path, line: &str) -> String {
+    let out = cuzk(folder, &format!("{line} --quiet"));
+    assert_eq!(out.status.code(), Some(2), "{line}: {out:?}");
+    String::from_utf8(out.stderr).unwrap()
+}
+
+/// In a process of its own, since upstream takes the folder of its parents'
+/// cache from the environment.
+#[test]
+fn sealed_sectors_give_vanilla_proofs() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "seal_and_prove", "--ignored", "--nocapture"])
+        .current_dir(folder.path())
+        .env("FIL_PROOFS_PARENT_CACHE", folder.path())
+        .output()
+        .unwrap();
+    let said = [child.stdout, child.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(child.status.success(), "{}", said.concat());
+}
+
+#[test]
+#[ignore = "run by `sealed_sectors_give_vanilla_proofs`"]
+fn seal_and_prove() {
+    use RegisteredSealProof::{
+        StackedDrg2KiBV1, StackedDrg2KiBV1_1, StackedDrg2KiBV1_1_Feat_SyntheticPoRep,
+        StackedDrg2KiBV1_2_Feat_NonInteractivePoRep,
+    };
+    let folder = std::env::current_dir().unwrap();
+    let folder = &*folder;
+    let variants = [
+        (StackedDrg2KiBV1, "0", 1),
+        (StackedDrg2KiBV1_1, "StackedDrg2KiBV1_1", 1),
+        (StackedDrg2KiBV1_1_Feat_SyntheticPoRep, "10", 1),
+        (
+            StackedDrg2KiBV1_2_Feat_NonInteractivePoRep,
+            "RegisteredSealProof_StackedDrg2KiBV1_2_Feat_NiPoRep",
+            13,
+        ),
+    ];
+    let (ticket, seed) = ("01".repeat(32), "02".repeat(32));
+    for (i, (registered, name, partitions)) in variants.into_iter().enumerate() {
+        let number = 40 + i as u64;
+        seal(registered, number, folder);
+        let line = format!(
+            "vanilla porep --registered-proof {name} --sector {number}:sealed-{number}:cache-{number} \
+             --miner-addr t01000 --ticket {ticket} --seed {seed} --out c1.json"
+        );
+        let made = said(folder, &line);
+        assert_eq!((&made["kind"], &made["partitions"]), (&json!("c1"), &json!(partitions)));
+        let checked = said(folder, "check-vanilla c1.json --miner-addr t01000");
+        assert_eq!((&checked["valid"], &checked["sector_number"]), (&json!(true), &json!(number)));
+    }
+
+    let common = format!("--miner-addr t01000 --randomness {seed} --out post.json");
+    let sectors = "--sector 40:sealed-40:cache-40 --sector 41:sealed-41:cache-41";
+    for name in ["StackedDrgWindow2KiBV1_1", "5"] {
+        let made = said(folder, &format!("vanilla window-post --registered-proof {name} {sectors} {common}"));
+        assert_eq!((&made["kind"], &made["challenges"]), (&json!("window-post"), &json!(20)));
+        assert_eq!(said(folder, "check-vanilla post.json")["valid"], true);
+    }
+    let winning = "vanilla winning-post --registered-proof StackedDrgWinning2KiBV1";
+    let made = said(folder, &format!("{winning} --sector 41:sealed-41:cache-41 {common}"));
+    assert_eq!((&made["kind"], &made["challenges"]), (&json!("winning-post"), &json!(66)));
+    assert_eq!(said(folder, "check-vanilla post.json")["valid"], true);
+
+    update(41, folder);
+    let snap = "vanilla snap --registered-proof StackedDrg2KiBV1 --sealed sealed-41:cache-41 --updated";
+    let made = said(folder, &format!("{snap} updated:update-cache --out snap.json"));
+    assert_eq!((&made["kind"], &made["challenges"]), (&json!("snap"), &json!(10)));
+    assert_eq!(said(folder, "check-vanilla snap.json")["valid"], true);
+
+    let error = refused(folder, &format!("{winning} {sectors} {common}"));
+    assert!(error.contains("vanilla_proofs") && error.contains("has more than 1 elements"), "{error}");
+    let error = refused(folder, &format!("{winning} --sector 41:sealed-41:nowhere {common}"));
+    assert!(error.contains("the sector cannot be proved") && error.contains("nowhere/p_aux"), "{error}");
+    let error = refused(folder, &format!("vanilla winning-post --registered-proof 10 {sectors} {common}"));
+    assert!(error.contains("is of a window-post, not of a winning-post"), "{error}");
+    let error = refused(folder, &format!("{winning} --sector 41 {common}"));
+    assert!(error.contains("a sector is written NUMBER:FILE:DIR"), "{error}");
+    // The replica of another sector.
+    let error = refused(folder, &format!("{winning} --sector 41:sealed-40:cache-41 {common}"));
+    assert!(error.contains("sector 41"), "{error}");
+}
+
+/// Data of a sector of one piece, staged, and the piece.
+fn staged(seed: u64, path: &Path) -> [PieceInfo; 1] {
+    let data: Vec<u8> = (0..UNPADDED.0).map(|i| (i * (i + seed) % 251) as u8).collect();
+    let mut file = std::fs::File::options().read(true).write(true).create_new(true).open(path).unwrap();
+    let registered = RegisteredSealProof::StackedDrg2KiBV1_1;
+    [seal::add_piece(registered, &data[..], &mut file, UNPADDED, &[]).unwrap().0]
+}
+
+/// Seals a sector into `sealed-N` and `cache-N`.
+fn seal(registered: RegisteredSealProof, number: u64, folder: &Path) {
+    let path = |name: &str| folder.join(format!("{name}-{number}"));
+    let (staged_path, sealed, cache) = (path("staged"), path("sealed"), path("cache"));
+    std::fs::create_dir(&cache).unwrap();
+    std::fs::write(&sealed, []).unwrap();
+    let pieces = staged(number, &staged_path);
+    let mut prover = [0; 32];
+    prover[..2].copy_from_slice(&[(MINER & 0x7f | 0x80) as u8, (MINER >> 7) as u8]);
+    let sector = SectorId::from(number);
+    let phase1 = seal::seal_pre_commit_phase1(
+        registered,
+        &cache,
+        &staged_path,
+        &sealed,
+        prover,
+        sector,
+        TICKET,
+        &pieces,
+    );
+    let pre_commit = seal::seal_pre_commit_phase2(phase1.unwrap(), &cache, &sealed).unwrap();
+    if registered.feature_enabled(ApiFeature::SyntheticPoRep) {
+        seal::generate_synth_proofs(&cache, &sealed, prover, sector, TICKET, pre_commit, &pieces).unwrap();
+    }
+}
+
+/// Gives a sealed sector data, into `updated` and `update-cache`.
+fn update(number: u64, folder: &Path) {
+    let path = |name: &str| folder.join(format!("{name}-{number}"));
+    let (new, cache, data) = (folder.join("updated"), folder.join("update-cache"), folder.join("data"));
+    std::fs::create_dir(&cache).unwrap();
+    let pieces = staged(7, &data);
+    // Upstream maps the file that it writes.
+    std::fs::File::create(&new).unwrap().set_len(2048).unwrap();
+    let registered = RegisteredUpdateProof::StackedDrg2KiBV1;
+    empty_sector_update_encode_into(registered, &new, &cache, path("sealed"), path("cache"), &data, &pieces)
+        .unwrap();
+}
