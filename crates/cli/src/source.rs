@@ -84,7 +84,7 @@ impl Source for PorepInput {
     }
 
     fn decode(&self, printer: Printer) -> Result<Given<PorepCircuit>, Failure> {
-        let c1: C1 = read(&self.c1, |file| c1::decode(file))?;
+        let c1: C1 = read(&self.c1, c1::decode)?;
         let here = || self.c1.display().to_string();
         let shape = c1::shape_of(&c1).with_context(here).or_input()?;
         let known = &self.sector;

@@ -32,7 +32,7 @@ use storage_proofs_core::compound_proof::CompoundProof;
 use storage_proofs_core::merkle::MerkleTreeTrait;
 use storage_proofs_core::proof::ProofScheme;
 use storage_proofs_porep::stacked::{StackedCompound, StackedDrg};
-use storage_proofs_post::fallback::FallbackPoStCompound;
+use storage_proofs_post::fallback::{ComponentPrivateInputs, FallbackPoStCompound};
 use storage_proofs_update::EmptySectorUpdateCompound;
 
 type Result<T, E = Box<dyn Error + Send + Sync>> = std::result::Result<T, E>;
@@ -250,7 +250,13 @@ impl WithTree for Upstream<'_, Post> {
         let params = post::upstream::public_params(post::shape_of(self.0)?, self.0.version);
         let proof = post::upstream::partition_proof::<Tree>(self.0)?;
         let inputs = post::upstream::public_inputs(self.0);
-        synthesize(FallbackPoStCompound::<Tree>::circuit(&inputs, Default::default(), &proof, &params, None)?)
+        synthesize(FallbackPoStCompound::<Tree>::circuit(
+            &inputs,
+            ComponentPrivateInputs::default(),
+            &proof,
+            &params,
+            None,
+        )?)
     }
 }
 

@@ -334,7 +334,8 @@ fn differences_are_found_and_named() {
     assert!(
         found(&|r1cs| r1cs.b = without_last(&r1cs.b, 0)).starts_with("row 0 of B is not the circuit's: ")
     );
-    let changes: [fn(&mut Vec<(u32, u32)>); 3] = [
+    type Entries = Vec<(u32, u32)>;
+    let changes: [fn(&mut Entries); 3] = [
         |entries| entries.push((22_000, 0)),
         |entries| entries.last_mut().unwrap().0 -= 1,
         |entries| entries.last_mut().unwrap().1 ^= 1,

@@ -17,7 +17,7 @@ use storage_proofs_core::compound_proof::CompoundProof;
 use storage_proofs_core::merkle::MerkleTreeTrait;
 use storage_proofs_core::proof::ProofScheme;
 use storage_proofs_porep::stacked::{StackedCompound, StackedDrg};
-use storage_proofs_post::fallback::{FallbackPoStCircuit, FallbackPoStCompound};
+use storage_proofs_post::fallback::{ComponentPrivateInputs, FallbackPoStCircuit, FallbackPoStCompound};
 use storage_proofs_update::EmptySectorUpdateCompound;
 
 const SEEDS: [u64; 3] = [1, 2, 3];
@@ -68,8 +68,13 @@ impl WithTree for Of<'_, Post> {
         let params = post::upstream::public_params(post::shape_of(post).unwrap(), post.version);
         let inputs = post::upstream::public_inputs(post);
         let proof = post::upstream::partition_proof::<Tree>(post).unwrap();
-        let circuit =
-            FallbackPoStCompound::<Tree>::circuit(&inputs, Default::default(), &proof, &params, None);
+        let circuit = FallbackPoStCompound::<Tree>::circuit(
+            &inputs,
+            ComponentPrivateInputs::default(),
+            &proof,
+            &params,
+            None,
+        );
         synthesize_sectors(&circuit.unwrap())
     }
 }
@@ -237,8 +242,8 @@ fn window_post_by_sectors(circuit: PostCircuit, post: &Post, sectors: std::ops::
     });
     let inputs: Vec<_> = inputs.collect::<Vec<_>>().concat();
     let of_sector = 1 + circuit.challenges();
-    let stated = circuit.public_inputs(post, 0).unwrap();
-    assert_eq!(inputs, stated[1 + of_sector * sectors.start..1 + of_sector * sectors.end]);
+    let stated = circuit.public_inputs(post, 0).unwrap().split_off(1);
+    assert_eq!(inputs, stated[of_sector * sectors.start..of_sector * sectors.end]);
 }
 
 /// Upstream's circuit with some sectors.
@@ -253,8 +258,13 @@ fn sectors_upstream(post: &Post, sectors: Vec<PostSector>) -> WitnessCS<Scalar> 
             let mut params = post::upstream::public_params(post::shape_of(post).unwrap(), post.version);
             params.sector_count = count;
             let inputs = post::upstream::public_inputs(post);
-            let circuit =
-                FallbackPoStCompound::<Tree>::circuit(&inputs, Default::default(), &proof, &params, None);
+            let circuit = FallbackPoStCompound::<Tree>::circuit(
+                &inputs,
+                ComponentPrivateInputs::default(),
+                &proof,
+                &params,
+                None,
+            );
             synthesize_sectors(&circuit.unwrap())
         }
     }
@@ -354,6 +364,6 @@ fn fixtures_satisfy_the_recorded_circuits() {
     }
     let circuit = SnapCircuit::of_size(2048).unwrap();
     satisfied(circuit, &mut fixture::snap(2048, 5).unwrap(), |snap| {
-        snap.partitions[0].challenges[3].old.leaf[0] ^= 1
+        snap.partitions[0].challenges[3].old.leaf[0] ^= 1;
     });
 }

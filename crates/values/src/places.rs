@@ -131,6 +131,15 @@ impl FromIterator<u32> for Places {
     }
 }
 
+impl<'a> IntoIterator for &'a Places {
+    type Item = u32;
+    type IntoIter = PlacesIter<'a>;
+
+    fn into_iter(self) -> PlacesIter<'a> {
+        self.iter()
+    }
+}
+
 impl Value for Places {
     fn footprint(&self) -> Footprint {
         Footprint::host(4 * (self.first.capacity() + self.run.capacity()) as u64)

@@ -41,6 +41,7 @@ pub(crate) struct GivenPost {
 
 /// What the vanilla proofs of an update do not say.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_field_names, reason = "those of the options")]
 #[command(next_help_heading = "What the file does not say")]
 pub(crate) struct GivenSnap {
     /// An update's comm_r before it: 32 bytes in hex or base64

@@ -26,11 +26,11 @@ const fn check_bounds(bounds: Bounds) {
     assert!(loaded + FIRST_LEVELS * product <= factor);
     assert!(folded + (FIRST_LEVELS - 1) * product <= factor);
     assert!(product + (FIRST_LEVELS - 1) * product <= factor);
-    assert!(SECOND_LEVELS == FIRST_LEVELS + 1);
     // What is reduced at the end: products, or folded values, which are no larger.
     assert!(product + SECOND_LEVELS * product <= stored && (folded <= product || product == 0));
     // Levels whose twiddles are 1 double a bound: 1, 2, 4, 8 where the others are 1, 4, 7, 10.
 }
+const _: () = assert!(SECOND_LEVELS == FIRST_LEVELS + 1);
 const _: () = check_bounds(Portable::BOUNDS);
 #[cfg(target_arch = "x86_64")]
 const _: () = check_bounds(super::Ifma::BOUNDS);

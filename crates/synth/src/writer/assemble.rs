@@ -92,23 +92,16 @@ impl<'a> Rest<'a> {
     fn part(&mut self, size: WitnessSize, note_places: bool) -> Part<'a> {
         let bits = self.bit..self.bit + size.aux;
         self.bit = bits.end;
-        Part::new(
-            bits.start,
-            take(&mut self.inputs, size.inputs),
-            take(&mut self.wide, size.wide),
-            take(&mut self.words, words_from(&bits)),
-            note_places,
-        )
+        let inputs = self.inputs.split_off_mut(..size.inputs);
+        let wide = self.wide.split_off_mut(..size.wide);
+        let words = self.words.split_off_mut(..words_from(&bits));
+        let parts = inputs.zip(wide).zip(words);
+        let ((inputs, wide), words) = parts.expect("a witness has room for its parts");
+        Part::new(bits.start, inputs, wide, words, note_places)
     }
 }
 
 /// How many words start in a range of bits.
 fn words_from(bits: &Range<usize>) -> usize {
     bits.end.div_ceil(64) - bits.start.div_ceil(64)
-}
-
-fn take<'a, T>(from: &mut &'a mut [T], count: usize) -> &'a mut [T] {
-    let (here, rest) = std::mem::take(from).split_at_mut(count);
-    *from = rest;
-    here
 }

@@ -95,16 +95,12 @@ impl<'a> Part<'a> {
             self.bits(0, some as u32);
             zeros -= some;
         }
-        let (here, rest) = std::mem::take(&mut self.wide).split_at_mut(count);
-        self.wide = rest;
-        here
+        self.wide.split_off_mut(..count).expect("room for the wide variables")
     }
 
     /// A public input.
     pub(crate) fn input(&mut self, value: Scalar) {
-        let (here, rest) = std::mem::take(&mut self.inputs).split_at_mut(1);
-        here[0] = value;
-        self.inputs = rest;
+        *self.inputs.split_off_first_mut().expect("room for the input") = value;
     }
 
     /// Ends the part.
@@ -125,9 +121,7 @@ impl<'a> Part<'a> {
         if self.head.is_none() {
             self.head = Some(self.word);
         } else {
-            let (here, rest) = std::mem::take(&mut self.words).split_first_mut().expect("room for the word");
-            *here = self.word;
-            self.words = rest;
+            *self.words.split_off_first_mut().expect("room for the word") = self.word;
         }
         self.word = 0;
     }
