@@ -4,6 +4,7 @@
 
 mod ci;
 mod deps;
+mod fuzz;
 mod loom;
 mod miri;
 mod source;
@@ -17,11 +18,12 @@ use anyhow::{Result, anyhow};
 /// A command: its name, its line in the help, and what it does with its arguments.
 type Command = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const COMMANDS: [Command; 5] = [
+const COMMANDS: [Command; 6] = [
     ("ci", "[STEP…]  every check, in order, or those named; --list lists them", ci::run),
     ("tidy", "hold the sources against the rules that no compiler knows", tidy::run),
     ("deps", "hold `cargo metadata` against ARCHITECTURE.md and docs/dependencies.md", deps::run),
     ("loom", "explore the interleavings of the engine's slots and wake-ups", loom::run),
+    ("fuzz", "TARGET [OPTION…]  fuzz decoders (needs a nightly and cargo-fuzz)", fuzz::run),
     ("miri", "[FILTER…]  run the engine's tests under Miri (needs a nightly with it)", miri::run),
 ];
 
