@@ -151,7 +151,7 @@ fn a_store_that_takes_nothing_is_no_obstacle() {
 }
 
 #[test]
-fn processes_that_meet_in_a_folder_do_not_hurt_each_other() {
+fn writers_and_readers_of_a_folder_do_not_hurt_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let (store, post) = (Store::new(folder.path()), circuit("window-post-2KiB"));
     let recorded = post.record().unwrap();
@@ -297,8 +297,11 @@ fn a_template_is_compared_row_by_row() {
     }
 }
 
+/// What changes a row's entries.
+type Change = fn(&mut Vec<(u32, u32)>);
+
 /// A matrix with one stored row changed.
-fn changed(matrix: &Matrix, row: usize, change: fn(&mut Vec<(u32, u32)>)) -> Matrix {
+fn changed(matrix: &Matrix, row: usize, change: Change) -> Matrix {
     let mut builder = cuzk_values::MatrixBuilder::default();
     for (i, entries) in matrix.stored_rows().enumerate() {
         let mut entries: Vec<_> = entries.collect();
@@ -334,8 +337,7 @@ fn differences_are_found_and_named() {
     assert!(
         found(&|r1cs| r1cs.b = without_last(&r1cs.b, 0)).starts_with("row 0 of B is not the circuit's: ")
     );
-    type Entries = Vec<(u32, u32)>;
-    let changes: [fn(&mut Entries); 3] = [
+    let changes: [Change; 3] = [
         |entries| entries.push((22_000, 0)),
         |entries| entries.last_mut().unwrap().0 -= 1,
         |entries| entries.last_mut().unwrap().1 ^= 1,

@@ -5,7 +5,7 @@ use std::io;
 use cuzk_values::Matrix;
 
 use super::TemplateError;
-use super::format::{ColumnCode, Header, MAX_FILE, MAX_HEADER, PARTS};
+use super::format::{ColumnCode, Header, MAX_FILE, MAX_HEADER};
 use super::varint::Packer;
 use crate::Recording;
 
@@ -16,17 +16,15 @@ use crate::Recording;
 pub fn encode(key: &str, recording: &Recording) -> Result<Vec<u8>, TemplateError> {
     let (r1cs, size) = (&recording.r1cs, recording.size);
     let repeat = r1cs.a.repeat();
-    let matrices = [&r1cs.a, &r1cs.b, &r1cs.c];
-
     let mut dictionary = Packer::new()?;
     r1cs.coefficients.values().iter().try_for_each(|value| dictionary.bytes(&value.to_bytes_le()))?;
     let mut bound = Packer::new()?;
     repeat.bound.iter().try_for_each(|column| bound.push((*column).into()))?;
-    let mut parts = vec![dictionary.finish()?, bound.finish()?];
-    for matrix in matrices {
-        parts.extend(pack(matrix, r1cs.inputs as u32)?);
-    }
-    let lengths: Vec<u32> = parts.iter().map(|part| part.len() as u32).collect();
+    let (dictionary, bound) = (dictionary.finish()?, bound.finish()?);
+    let [a0, a1, a2] = pack(&r1cs.a, r1cs.inputs as u32)?;
+    let [b0, b1, b2] = pack(&r1cs.b, r1cs.inputs as u32)?;
+    let [c0, c1, c2] = pack(&r1cs.c, r1cs.inputs as u32)?;
+    let parts = [dictionary, bound, a0, a1, a2, b0, b1, b2, c0, c1, c2];
     let total: u64 = parts.iter().map(|part| part.len() as u64).sum();
     let header = Header {
         key: key.to_owned(),
@@ -36,13 +34,13 @@ pub fn encode(key: &str, recording: &Recording) -> Result<Vec<u8>, TemplateError
         places: size.places as u32,
         coefficients: r1cs.coefficients.values().len() as u32,
         rows: r1cs.a.stored_rows().len() as u32,
-        entries: matrices.map(|matrix| matrix.stored_entries() as u32),
+        entries: [&r1cs.a, &r1cs.b, &r1cs.c].map(|matrix| matrix.stored_entries() as u32),
         count: repeat.count,
         run: repeat.rows.clone(),
         run_inputs: repeat.inputs.clone(),
         run_aux: repeat.aux.clone(),
         arguments: repeat.arguments(0).len() as u32,
-        parts: lengths.try_into().unwrap_or([0; PARTS.len()]),
+        parts: parts.each_ref().map(|part| part.len() as u32),
     };
     let limits =
         [("bytes of the key", key.len() as u64, MAX_HEADER as u64 / 2), ("bytes", total, MAX_FILE / 2)];

@@ -131,9 +131,9 @@ impl Header {
     /// stands before. Only its form is checked.
     pub(super) fn decode(start: &[u8]) -> Result<(Self, usize), TemplateError> {
         let rest = start.strip_prefix(&MAGIC).ok_or(TemplateError::NotATemplate)?;
-        let (numbers, rest) = rest.split_first_chunk::<8>().ok_or(TemplateError::NotATemplate)?;
-        let [version, length] = [0, 4]
-            .map(|at| u32::from_le_bytes([numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]]));
+        let (version, rest) = rest.split_first_chunk().ok_or(TemplateError::NotATemplate)?;
+        let (length, rest) = rest.split_first_chunk().ok_or(TemplateError::NotATemplate)?;
+        let [version, length] = [version, length].map(|number| u32::from_le_bytes(*number));
         if version != VERSION {
             return Err(TemplateError::Version { found: version, expected: VERSION });
         }

@@ -16,17 +16,18 @@ use crate::Bits;
 /// variables. A stored entry weighs 6 bytes, a stored row 4.
 #[derive(Debug, Clone, Default)]
 pub struct Matrix {
-    ends: Vec<u32>,
-    columns: Vec<u32>,
+    /// Where the entries of each row end.
+    pub(super) ends: Vec<u32>,
+    pub(super) columns: Vec<u32>,
     /// The indices of the coefficients, or [`ESCAPED`].
-    coefficients: Vec<u16>,
+    pub(super) coefficients: Vec<u16>,
     /// The indices that do not fit, by entry, ascending.
-    escaped: Vec<(u32, u32)>,
-    repeat: Repeat,
+    pub(super) escaped: Vec<(u32, u32)>,
+    pub(super) repeat: Repeat,
 }
 
 /// Stands for an index that needs more than 16 bits.
-const ESCAPED: u16 = u16::MAX;
+pub(super) const ESCAPED: u16 = u16::MAX;
 
 /// The run of a matrix that has none.
 static NO_REPEAT: Repeat = Repeat::NONE;
@@ -122,7 +123,7 @@ impl Matrix {
     }
 
     /// Where the entries of stored row `row` start.
-    fn start(&self, row: u32) -> usize {
+    pub(super) fn start(&self, row: u32) -> usize {
         if row == 0 { 0 } else { self.ends[row as usize - 1] as usize }
     }
 
@@ -231,100 +232,10 @@ impl Iterator for Row<'_> {
 impl ExactSizeIterator for Row<'_> {}
 impl FusedIterator for Row<'_> {}
 
-/// Makes a [`Matrix`], row by row.
-#[derive(Debug, Clone, Default)]
-pub struct MatrixBuilder(Matrix);
-
-impl MatrixBuilder {
-    /// Room for so many rows and entries.
-    pub fn with_capacity(rows: usize, entries: usize) -> Self {
-        Self(Matrix {
-            ends: Vec::with_capacity(rows),
-            columns: Vec::with_capacity(entries),
-            coefficients: Vec::with_capacity(entries),
-            ..Matrix::default()
-        })
-    }
-
-    /// Adds an entry to the row that is being made.
-    #[inline]
-    pub fn entry(&mut self, column: u32, coefficient: u32) {
-        let short = u16::try_from(coefficient).unwrap_or(ESCAPED);
-        if short == ESCAPED {
-            self.0.escaped.push((self.0.columns.len() as u32, coefficient));
-        }
-        self.0.columns.push(column);
-        self.0.coefficients.push(short);
-    }
-
-    /// Ends the row.
-    ///
-    /// # Panics
-    /// At 2^32 entries.
-    #[inline]
-    pub fn end_row(&mut self) {
-        let end = u32::try_from(self.0.columns.len()).expect("fewer than 2^32 entries");
-        self.0.ends.push(end);
-    }
-
-    /// How many rows have ended.
-    pub fn rows(&self) -> usize {
-        self.0.ends.len()
-    }
-
-    /// How many entries there are.
-    pub fn entries(&self) -> usize {
-        self.0.columns.len()
-    }
-
-    /// The columns of all entries, to be renumbered.
-    pub fn columns_mut(&mut self) -> &mut [u32] {
-        &mut self.0.columns
-    }
-
-    /// The columns of a row that has ended.
-    ///
-    /// # Panics
-    /// If there is no such row.
-    pub fn columns_of(&self, row: usize) -> &[u32] {
-        &self.0.columns[self.entries_of(row..row + 1)]
-    }
-
-    /// Where the entries of some rows stand among all.
-    ///
-    /// # Panics
-    /// If the rows have not ended.
-    pub fn entries_of(&self, rows: Range<usize>) -> Range<usize> {
-        self.0.start(rows.start as u32)..self.0.start(rows.end as u32)
-    }
-
-    /// The matrix, with no memory to spare.
-    pub fn build(self) -> Matrix {
-        self.build_repeating(Repeat::NONE)
-    }
-
-    /// The matrix in which a run of the rows made here stands
-    /// [`count`](Repeat::count) times.
-    ///
-    /// # Panics
-    /// If `count` is 0, the run has rows that were not made, or its copies have
-    /// not the same number of arguments.
-    pub fn build_repeating(mut self, repeat: Repeat) -> Matrix {
-        assert!(repeat.count > 0, "a run of rows stands at least once");
-        assert!(repeat.rows.end as usize <= self.rows(), "rows {:?} of {}", repeat.rows, self.rows());
-        assert!(repeat.bound.len().is_multiple_of(repeat.count as usize), "copies have the same arguments");
-        self.0.ends.shrink_to_fit();
-        self.0.columns.shrink_to_fit();
-        self.0.coefficients.shrink_to_fit();
-        self.0.escaped.shrink_to_fit();
-        self.0.repeat = repeat;
-        self.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MatrixBuilder;
 
     fn made(rows: &[&[(u32, u32)]]) -> MatrixBuilder {
         let mut builder = MatrixBuilder::default();

@@ -1,5 +1,6 @@
 //! A circuit's constraints as sparse matrices with a dictionary of coefficients.
 
+mod builder;
 mod coefficients;
 mod matrix;
 mod repeat;
@@ -9,8 +10,9 @@ use ff::Field;
 
 use crate::{Bits, Densities, QueryLengths, Scalar};
 
+pub use builder::MatrixBuilder;
 pub use coefficients::Coefficients;
-pub use matrix::{Matrix, MatrixBuilder, Row, Rows};
+pub use matrix::{Matrix, Row, Rows};
 pub use repeat::Repeat;
 
 /// Constraints that cannot be held.
