@@ -3,13 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use cuzk_pipeline_core::{Cancelled, Cost, Cx, Footprint, Graph, Stage, Value, stage_fn};
-use cuzk_synth::{EvalStage, PorepCircuit, Statement, WitnessStage, c1};
+use cuzk_synth::{EvalStage, PorepCircuit, PostCircuit, SnapCircuit, Statement, WitnessStage, c1, fixture};
 use cuzk_testing::circuits::C1_2KIB;
-use cuzk_values::{C1, Evals, Poly, R1cs, Witness};
+use cuzk_values::{C1, Evals, Poly, PostKind, R1cs, Witness};
+
+/// The counters are the process's.
+static ALONE: Mutex<()> = Mutex::new(());
 
 struct Counting;
 
@@ -65,6 +68,7 @@ fn held(name: &str, taken: u64, declared: Footprint) {
 
 #[test]
 fn stages_take_what_they_declare() {
+    let _alone = ALONE.lock();
     let circuit = PorepCircuit::of_size(2048).unwrap();
     let c1 = Arc::new(c1::decode(C1_2KIB).unwrap());
     // Poseidon's constants are made once a process.
@@ -95,6 +99,32 @@ fn stages_take_what_they_declare() {
     let ((a, b), taken) = peak(&stage, (Arc::new(witness), Arc::new(recording.r1cs)));
     held("eval.ab", taken, floor.unwrap().floor());
     assert_eq!(a.footprint() + b.footprint(), Footprint::host(64 << log_domain));
+}
+
+/// Small witnesses: what threads hold at once weighs more, and need not coincide.
+fn witness_takes_what_is_declared<S: Statement>(statement: S, input: S::Input) {
+    statement.witness(&Cx::detached(), &input, 0).unwrap();
+    let circuit: cuzk_synth::FilecoinCircuit = statement.into();
+    let stage = WitnessStage::new(statement, 0);
+    let (witness, taken) = peak(&stage, Arc::new(input));
+    let output = statement.witness_size().footprint();
+    assert_eq!(witness.footprint(), output, "{circuit}");
+    let declared = (statement.witness_scratch() + output).host;
+    println!("{circuit}: {taken} bytes taken, {declared} declared, {} of them the witness", output.host);
+    assert!((output.host..=declared).contains(&taken), "{circuit}");
+    assert!(taken >= declared / 2, "{circuit}");
+}
+
+#[test]
+fn witnesses_of_all_kinds_take_what_is_declared() {
+    let _alone = ALONE.lock();
+    let post = |kind| PostCircuit::of_size(kind, 2048).unwrap();
+    witness_takes_what_is_declared(post(PostKind::Window), fixture::window_post(2048, 1).unwrap());
+    witness_takes_what_is_declared(post(PostKind::Winning), fixture::winning_post(2048, 1).unwrap());
+    let snap = SnapCircuit::of_size(2048).unwrap();
+    witness_takes_what_is_declared(snap, fixture::snap(2048, 1).unwrap());
+    let porep = PorepCircuit::of_size(2048).unwrap();
+    witness_takes_what_is_declared(porep, fixture::porep(2048, 1).unwrap());
 }
 
 fn nothing() -> Cost {

@@ -148,3 +148,89 @@ impl Part<'_> {
         words
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "tests")]
+
+    use bellpepper_core::ConstraintSystem;
+    use bellpepper_core::boolean::{AllocatedBit, Boolean};
+    use bellperson::gadgets::sha256::sha256;
+    use bellperson::util_cs::witness_cs::WitnessCS;
+    use cuzk_values::Scalar;
+    use ff::Field;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// The variables of bellperson's gadget, and the hash.
+    fn upstream(message: &[Word]) -> (Vec<bool>, Vec<bool>) {
+        let mut cs = WitnessCS::<Scalar>::new();
+        let mut bits = Vec::new();
+        for word in message {
+            for i in (0..32).rev() {
+                let is = |mask: u32| (mask >> i) & 1 == 1;
+                let variable = |cs: &mut WitnessCS<Scalar>, bit| {
+                    AllocatedBit::alloc(cs.namespace(|| ""), Some(bit)).unwrap()
+                };
+                bits.push(match (is(word.constant), is(word.negated)) {
+                    (true, _) => Boolean::Constant(is(word.value)),
+                    (false, false) => Boolean::Is(variable(&mut cs, is(word.value))),
+                    (false, true) => Boolean::Not(variable(&mut cs, !is(word.value))),
+                });
+            }
+        }
+        let inputs = cs.scalar_aux().len();
+        let hash = sha256(cs.namespace(|| ""), &bits).unwrap();
+        let variables = cs.scalar_aux().split_off(inputs);
+        let bit = |scalar: Scalar| {
+            assert!(scalar == Scalar::ZERO || scalar == Scalar::ONE);
+            scalar == Scalar::ONE
+        };
+        (variables.into_iter().map(bit).collect(), hash.iter().map(|bit| bit.get_value().unwrap()).collect())
+    }
+
+    #[test]
+    fn variables_are_those_of_bellpersons_gadget() {
+        let seed = rand::random();
+        println!("seed {seed}");
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        for case in 0..60 {
+            // All variables, all constants, and mixtures, sparse and dense.
+            let mut mask = || match case % 6 {
+                0 => 0,
+                1 => u32::MAX,
+                2 => rng.r#gen::<u32>() & rng.r#gen::<u32>() & rng.r#gen::<u32>(),
+                3 => rng.r#gen::<u32>() | rng.r#gen::<u32>() | rng.r#gen::<u32>(),
+                _ => rng.r#gen::<u32>(),
+            };
+            let words = [0, 1, 13, 14, 15, 16, 17, 29, 30, 39][case % 10];
+            let constants: Vec<u32> = (0..words).map(|_| mask()).collect();
+            let message: Vec<Word> = constants
+                .into_iter()
+                .map(|constant| Word {
+                    value: rng.r#gen(),
+                    constant,
+                    negated: if case % 4 == 3 { rng.r#gen::<u32>() & !constant } else { 0 },
+                })
+                .collect();
+            let (variables, hash) = upstream(&message);
+
+            let first = rng.gen_range(0..64);
+            let end = first + variables.len();
+            let mut own = vec![0; end.div_ceil(64) - usize::div_ceil(first, 64)];
+            let mut part = Part::new(first, &mut [], &mut [], &mut own, false);
+            let ours = part.sha256(&message);
+            let head = part.finish().head;
+            let bit = |at: usize| match (at / 64).checked_sub(usize::div_ceil(first, 64)) {
+                Some(word) => (own[word] >> (at % 64)) & 1 == 1,
+                None => (head >> (at % 64)) & 1 == 1,
+            };
+            let different = variables.iter().enumerate().position(|(i, bit_)| bit(first + i) != *bit_);
+            assert_eq!(different, None, "case {case}, of {} variables", variables.len());
+            let ours = ours.iter().flat_map(|word| (0..32).rev().map(move |i| (word.value >> i) & 1 == 1));
+            assert!(ours.eq(hash), "case {case}");
+        }
+    }
+}
