@@ -169,6 +169,10 @@ fn shapes_must_be_those_of_the_size() {
     changed(double, "vanilla_proofs", "has 3 elements, expected 2");
     let twenty = |s: &mut Snap| s.partitions = vec![s.partitions[0].clone(); 20];
     changed(twenty, "vanilla_proofs", "has more than 16 elements");
+    let mut snap = update();
+    snap.partitions = vec![snap.partitions[0].clone(); 17];
+    let error = refusal(&encode(&snap, Encoding::Bincode), &known(&snap));
+    starts(&error, "vanilla_proofs[16]", "has more than 16 elements");
     changed(
         |s| s.partitions.clear(),
         "vanilla_proofs",
