@@ -162,7 +162,7 @@ impl PostShape {
 }
 
 /// The shape of a sector's update (SnapDeals, `EmptySectorUpdate`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SnapShape {
     /// The sector's shape.
     pub sector: SectorShape,

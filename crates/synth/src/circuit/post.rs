@@ -9,7 +9,7 @@ use storage_proofs_post::fallback::{FallbackPoStCircuit, FallbackPoStCompound, P
 
 use super::Blank;
 use crate::c1::upstream::{WithTree, with_tree};
-use crate::{Recording, SectorShape, SynthError, record_repeating};
+use crate::{PostShape, Recording, SectorShape, SynthError, record_repeating};
 
 /// The circuit that proves one partition of a WindowPoSt, or a WinningPoSt, for
 /// sectors of one size: equal sectors, with challenges each.
@@ -38,23 +38,19 @@ impl PostCircuit {
         self.shape
     }
 
-    /// Sectors that the circuit is laid out for (filecoin-proofs 19.1.0,
-    /// `constants.rs`: `WINDOW_POST_SECTOR_COUNT`, `WINNING_POST_CHALLENGE_COUNT`).
-    pub fn sectors(&self) -> usize {
-        match (self.kind, self.shape.log_nodes) {
-            (PostKind::Winning, _) => 66,
-            (PostKind::Window, 30) => 2349,
-            (PostKind::Window, 31) => 2300,
-            (PostKind::Window, _) => 2,
-        }
+    /// The partition's shape.
+    pub fn post_shape(&self) -> PostShape {
+        PostShape::new(self.shape, self.kind)
     }
 
-    /// Challenges in each of these (`WINDOW_POST_CHALLENGE_COUNT`).
+    /// Sectors that the circuit is laid out for.
+    pub fn sectors(&self) -> usize {
+        self.post_shape().circuit_sectors()
+    }
+
+    /// Challenges in each of these.
     pub fn challenges(&self) -> usize {
-        match self.kind {
-            PostKind::Winning => 1,
-            PostKind::Window => 10,
-        }
+        self.post_shape().circuit_challenges()
     }
 
     /// The stem of the names of the circuit's parameter files, as

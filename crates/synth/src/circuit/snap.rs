@@ -3,48 +3,51 @@
 use filecoin_hashers::poseidon::PoseidonHasher;
 use storage_proofs_core::merkle::MerkleTreeTrait;
 use storage_proofs_core::parameter_cache::{CacheableParameters, VERSION};
-use storage_proofs_update::constants::{ALLOWED_SECTOR_SIZES, challenge_count, partition_count};
 use storage_proofs_update::{EmptySectorUpdateCompound, PublicParams};
 
 use super::Blank;
 use crate::c1::upstream::{WithTree, with_tree};
-use crate::{Recording, SectorShape, SynthError, record_blocks};
+use crate::{Recording, SectorShape, SnapShape, SynthError, record_blocks};
 
 /// The circuit that proves one partition of an update of a sector (SnapDeals), for
 /// sectors of one size: the commitments, the leaves of the data's apex, the
 /// challenges' bits, then challenges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SnapCircuit {
-    shape: SectorShape,
+    shape: SnapShape,
 }
 
 impl SnapCircuit {
     /// The circuit for sectors of `sector_size` bytes, if there are such and
     /// they can be updated. Sectors of 1 GiB cannot.
     pub fn of_size(sector_size: u64) -> Option<Self> {
-        let shape = SectorShape::of_size(sector_size)?;
-        ALLOWED_SECTOR_SIZES.contains(&shape.nodes()).then_some(Self { shape })
+        SnapShape::of_size(sector_size).map(|shape| Self { shape })
     }
 
     /// The sectors' shape.
     pub fn shape(&self) -> SectorShape {
+        self.shape.sector
+    }
+
+    /// The update's shape.
+    pub fn snap_shape(&self) -> SnapShape {
         self.shape
     }
 
     /// Challenges in each partition.
     pub fn challenges(&self) -> usize {
-        challenge_count(self.shape.nodes())
+        self.shape.challenges
     }
 
     /// Partitions of a proof.
     pub fn partitions(&self) -> usize {
-        partition_count(self.shape.nodes())
+        self.shape.partitions
     }
 
     /// The stem of the names of the circuit's parameter files, as
     /// `v28-empty-sector-update-merkletree-poseidon_hasher-8-8-0-3b7f44a9…`.
     pub fn parameter_id(&self) -> String {
-        with_tree(self.shape, ParameterId(self.public_params()))
+        with_tree(self.shape(), ParameterId(self.public_params()))
     }
 
     /// The circuit's constraints, its challenges stored once. The header draws
@@ -59,7 +62,7 @@ impl SnapCircuit {
     }
 
     pub(super) fn public_params(&self) -> PublicParams {
-        PublicParams::from_sector_size(self.shape.sector_size())
+        PublicParams::from_sector_size(self.shape().sector_size())
     }
 }
 

@@ -26,7 +26,7 @@ impl Statement for PostCircuit {
     /// A verifier derives the challenges from the randomness; here they are the
     /// input's, which [`decode`](crate::post::decode) has held against it.
     fn public_inputs(&self, post: &Post, partition: usize) -> Result<Vec<Scalar>, SynthError> {
-        let shape = shape(*self);
+        let shape = self.post_shape();
         fit::post(shape, post, partition)?;
         let mut inputs = Vec::with_capacity(self.witness_size().inputs);
         inputs.push(Scalar::ONE);
@@ -40,19 +40,19 @@ impl Statement for PostCircuit {
 
     fn witness(&self, cx: &Cx<'_>, post: &Post, partition: usize) -> Result<Witness, SynthError> {
         let statement = self.public_inputs(post, partition)?;
-        let all = 0..shape(*self).circuit_sectors();
+        let all = 0..self.sectors();
         stating(write(cx, *self, post, all, size::POST_HEADER)?, &statement)
     }
 
     fn witness_size(&self) -> WitnessSize {
-        blocks(*self, size::POST_HEADER, shape(*self).circuit_sectors()).size()
+        blocks(*self, size::POST_HEADER, self.sectors()).size()
     }
 
     fn witness_scratch(&self) -> Footprint {
-        let blocks = blocks(*self, size::POST_HEADER, shape(*self).circuit_sectors());
-        let paths = blocks.group * shape(*self).circuit_challenges();
+        let blocks = blocks(*self, size::POST_HEADER, self.sectors());
+        let paths = blocks.group * self.challenges();
         let commitments = blocks.group * size::poseidon(2).wide;
-        scratch(blocks, commitments + paths * size::hashes_of_path(shape(*self).sector.tree_c()))
+        scratch(blocks, commitments + paths * size::hashes_of_path(self.post_shape().sector.tree_c()))
     }
 }
 
@@ -72,8 +72,8 @@ impl PostCircuit {
         post: &Post,
         sectors: Range<usize>,
     ) -> Result<Witness, SynthError> {
-        assert!(sectors.end <= shape(*self).circuit_sectors(), "the circuit has sectors {sectors:?}");
-        fit::post(shape(*self), post, 0)?;
+        assert!(sectors.end <= self.sectors(), "the circuit has sectors {sectors:?}");
+        fit::post(self.post_shape(), post, 0)?;
         write(cx, *self, post, sectors, WitnessSize::NONE)
     }
 }
@@ -85,7 +85,7 @@ fn write(
     sectors: Range<usize>,
     header: WitnessSize,
 ) -> Result<Witness, SynthError> {
-    let shape = shape(circuit);
+    let shape = circuit.post_shape();
     assemble(
         cx,
         blocks(circuit, header, sectors.len()),
@@ -101,13 +101,9 @@ fn write(
     )
 }
 
-fn shape(circuit: PostCircuit) -> PostShape {
-    PostShape::new(circuit.shape(), circuit.kind())
-}
-
 fn blocks(circuit: PostCircuit, header: WitnessSize, count: usize) -> Blocks {
-    let challenges = shape(circuit).circuit_challenges();
-    let block = size::post_sector(shape(circuit).sector.tree_c(), challenges);
+    let challenges = circuit.challenges();
+    let block = size::post_sector(circuit.shape().tree_c(), challenges);
     Blocks { header, block, count, group: PATHS / challenges }
 }
 

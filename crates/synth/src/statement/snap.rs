@@ -19,7 +19,7 @@ impl Statement for SnapCircuit {
     /// in one scalar, and the three commitments (storage-proofs-update 19.1.0,
     /// `PublicInputs::to_vec`).
     fn public_inputs(&self, snap: &Snap, partition: usize) -> Result<Vec<Scalar>, SynthError> {
-        let shape = shape(*self)?;
+        let shape = self.snap_shape();
         let [comm_r_old, comm_d_new, comm_r_new] = fit::snap(shape, snap, partition)?;
         let selectors = snap::selectors(shape, snap, partition);
         Ok(vec![Scalar::ONE, Scalar::from(selectors), comm_r_old, comm_d_new, comm_r_new])
@@ -27,11 +27,11 @@ impl Statement for SnapCircuit {
 
     fn witness(&self, cx: &Cx<'_>, snap: &Snap, partition: usize) -> Result<Witness, SynthError> {
         let statement = self.public_inputs(snap, partition)?;
-        let common = snap::Common::new(shape(*self)?, snap, partition);
+        let common = snap::Common::new(self.snap_shape(), snap, partition);
         let challenges = &snap.partitions[partition].challenges;
         let witness = assemble(
             cx,
-            blocks(shape(*self)?),
+            blocks(self.snap_shape()),
             |part| common.header(part, snap),
             |first, parts| common.challenges(parts, &challenges[first..first + parts.len()]),
         )?;
@@ -39,21 +39,15 @@ impl Statement for SnapCircuit {
     }
 
     fn witness_size(&self) -> WitnessSize {
-        shape(*self).map_or(WitnessSize::NONE, |shape| blocks(shape).size())
+        blocks(self.snap_shape()).size()
     }
 
     fn witness_scratch(&self) -> Footprint {
-        let Ok(shape) = shape(*self) else { return Footprint::ZERO };
+        let shape = self.snap_shape();
         let blocks = blocks(shape);
         let paths = 2 * blocks.group * size::hashes_of_path(shape.sector.tree_c());
         scratch(blocks, paths + blocks.group * (size::poseidon(2).wide + shape.apex_leaves))
     }
-}
-
-fn shape(circuit: SnapCircuit) -> Result<SnapShape, SynthError> {
-    let sector = circuit.shape();
-    let none = SynthError::SectorSize { found: sector.sector_size(), expected: 0 };
-    SnapShape::new(sector).ok_or(none)
 }
 
 fn blocks(shape: SnapShape) -> Blocks {

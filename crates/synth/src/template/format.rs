@@ -28,7 +28,7 @@ use crate::{FilecoinCircuit, SynthError};
 pub(super) const MAGIC: [u8; 8] = *b"cuzkR1CS";
 
 /// Grows with every change of the format, and of what the recorder makes of a circuit.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// The bytes before the header.
 pub(super) const PREFIX: usize = MAGIC.len() + 8;
