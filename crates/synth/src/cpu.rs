@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use cuzk_pipeline_core::Cx;
-use cuzk_values::{Evals, Poly, R1cs, Row, Scalar, Witness};
+use cuzk_values::{Evals, Poly, R1cs, Scalar, Witness};
 use ff::Field;
 use rayon::prelude::*;
 
@@ -70,9 +70,11 @@ impl<'a> Evaluator<'a> {
         out.par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, out)| {
             cx.checkpoint()?;
             let first = first + chunk * CHUNK;
-            let rows = matrix.rows_in(first..first + out.len());
-            for (out, row) in out.iter_mut().zip(rows) {
-                *out = self.terms.sum(row, &self.z);
+            let mut out = out.iter_mut();
+            for stretch in matrix.stretches(first..first + out.len()) {
+                for (row, out) in stretch.rows().zip(&mut out) {
+                    *out = self.terms.sum(stretch.entries(row), &self.z);
+                }
             }
             Ok(())
         })
@@ -162,7 +164,7 @@ impl<'a> Terms<'a> {
     }
 
     #[inline]
-    fn sum(&self, mut row: Row<'_>, z: &Lookup<'_>) -> Scalar {
+    fn sum(&self, mut row: impl Iterator<Item = (u32, u32)>, z: &Lookup<'_>) -> Scalar {
         let mut integer = 0;
         while let Some((column, index)) = row.next() {
             let small = i64::from(self.small[index as usize]);
@@ -180,7 +182,7 @@ impl<'a> Terms<'a> {
         mut integer: i64,
         cell: Cell<'_>,
         index: u32,
-        row: Row<'_>,
+        row: impl Iterator<Item = (u32, u32)>,
         z: &Lookup<'_>,
     ) -> Scalar {
         let mut field = self.product(cell, index);

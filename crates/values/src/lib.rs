@@ -25,7 +25,7 @@ pub use places::{Places, PlacesIter};
 pub use poly::{Basis, Coeffs, CosetEvals, Evals, Host, Memory, Poly, PolyError};
 pub use post::{Post, PostKind, PostSector, PostVersion};
 pub use proof::{PROOF_BYTES, PartitionProof, Proof, ProofError};
-pub use r1cs::{Coefficients, Matrix, MatrixBuilder, R1cs, R1csError, Repeat, Row, Rows};
+pub use r1cs::{Coefficients, Matrix, MatrixBuilder, R1cs, R1csError, Repeat, Row, Rows, Stretch};
 pub use snap::{Snap, SnapChallenge, SnapPartition};
 pub use srs::{Densities, QueryLengths, Srs, VerifyingKey};
 pub use witness::Witness;

@@ -69,6 +69,30 @@ impl Matrix {
         Rows { copy, ..self.iter(repeat, shift, stored as u32, rows.len()) }
     }
 
+    /// The rows of a range, in order, as stretches of stored rows of one copy: for
+    /// loops over many rows.
+    ///
+    /// # Panics
+    /// If the range goes past the last row.
+    pub fn stretches(&self, rows: Range<usize>) -> impl Iterator<Item = Stretch<'_>> {
+        assert!(rows.end <= self.rows(), "rows {rows:?} of {}", self.rows());
+        let run = &self.repeat.rows;
+        let mut next = rows.start;
+        std::iter::from_fn(move || {
+            let left = rows.end - next;
+            let (stored, copy) = self.repeat.stored(next);
+            // Up to the end of the copy, the start of the first, or the last row.
+            let here = match stored as u32 {
+                before if before < run.start => run.start as usize,
+                within if within < run.end => run.end as usize,
+                _ => self.ends.len(),
+            };
+            let stored = stored..here.min(stored + left);
+            next += stored.len();
+            (left > 0).then(|| Stretch { matrix: self, shift: self.repeat.shift(copy), stored })
+        })
+    }
+
     /// The rows as they are stored: the repeated run once, with the first copy's
     /// columns, and [`Repeat::BOUND`]` + i` for its argument `i`.
     pub fn stored_rows(&self) -> Rows<'_> {
@@ -127,6 +151,13 @@ impl Matrix {
         if row == 0 { 0 } else { self.ends[row as usize - 1] as usize }
     }
 
+    /// The index of an entry's coefficient that does not fit into 16 bits.
+    #[cold]
+    fn escaped_at(&self, entry: usize) -> u32 {
+        let at = self.escaped.partition_point(|(at, _)| (*at as usize) < entry);
+        self.escaped[at].1
+    }
+
     /// The escaped indices of some entries.
     #[inline]
     fn escaped(&self, entries: &Range<usize>) -> &[(u32, u32)] {
@@ -143,6 +174,39 @@ impl Value for Matrix {
         let words = self.ends.capacity() + self.columns.capacity() + self.repeat.bound.capacity();
         let bytes = 4 * words + 2 * self.coefficients.capacity() + 8 * self.escaped.capacity();
         Footprint::host(bytes as u64)
+    }
+}
+
+/// Stored rows that follow one another, as one copy has them.
+#[derive(Debug, Clone)]
+pub struct Stretch<'a> {
+    matrix: &'a Matrix,
+    shift: Shift<'a>,
+    stored: Range<usize>,
+}
+
+impl<'a> Stretch<'a> {
+    /// The rows: where the entries of each start, and where they end.
+    #[inline]
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Range<usize>> + use<'a> {
+        let mut start = self.matrix.start(self.stored.start as u32);
+        self.matrix.ends[self.stored.clone()].iter().map(move |end| {
+            let entries = start..*end as usize;
+            start = entries.end;
+            entries
+        })
+    }
+
+    /// The entries of a row: columns, and the indices of their coefficients.
+    #[inline]
+    pub fn entries(&self, row: Range<usize>) -> impl Iterator<Item = (u32, u32)> + use<'_, 'a> {
+        let first = row.start;
+        let columns = self.matrix.columns[row.clone()].iter().map(|column| self.shift.apply(*column));
+        let coefficients = self.matrix.coefficients[row].iter().enumerate();
+        columns.zip(coefficients.map(move |(i, index)| match *index {
+            ESCAPED => self.matrix.escaped_at(first + i),
+            index => index.into(),
+        }))
     }
 }
 
@@ -258,6 +322,14 @@ mod tests {
                 let rows = matrix.rows_in(from..to);
                 assert_eq!(rows.len(), to - from);
                 assert_eq!(all(rows), written[from..to]);
+                let stretches: Vec<Vec<_>> = matrix
+                    .stretches(from..to)
+                    .flat_map(|stretch| {
+                        let row = |row| stretch.entries(row).collect();
+                        stretch.rows().map(row).collect::<Vec<_>>()
+                    })
+                    .collect();
+                assert_eq!(stretches, written[from..to]);
             }
         }
     }

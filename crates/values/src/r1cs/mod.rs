@@ -12,7 +12,7 @@ use crate::{Bits, Densities, QueryLengths, Scalar};
 
 pub use builder::MatrixBuilder;
 pub use coefficients::Coefficients;
-pub use matrix::{Matrix, Row, Rows};
+pub use matrix::{Matrix, Row, Rows, Stretch};
 pub use repeat::Repeat;
 
 /// Constraints that cannot be held.
