@@ -144,14 +144,14 @@ Examples:
     #[command(after_help = "\
 Examples:
   cuzk prove window-post --input post.json --out proof.bin
-  cuzk prove window-post --input proofs.bin --registered-proof 13 --miner-addr t01000 \
+  cuzk prove window-post --input proofs.bin --post-version V1_1 --miner-addr t01000 \
 --randomness 3c… --test-params --out proof.bin")]
     WindowPost(Box<Proving<WindowPostInput>>),
     /// Make a WinningPoSt proof
     #[command(after_help = "\
 Examples:
   cuzk prove winning-post --input post.json --out proof.bin
-  cuzk prove winning-post --input proof.bin --miner-addr t01000 --randomness 3c… \
+  cuzk prove winning-post --input sector.bin --miner-addr t01000 --randomness 3c… \
 --test-params --out proof.bin")]
     WinningPost(Box<Proving<WinningPostInput>>),
 }

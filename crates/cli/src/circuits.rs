@@ -19,6 +19,12 @@ pub(crate) fn store(options: &CircuitsDir) -> Result<Store, Failure> {
     })
 }
 
+/// The file that a circuit is kept in, if it is kept.
+pub(crate) fn path(options: &Circuits, circuit: FilecoinCircuit) -> Option<PathBuf> {
+    let store = if options.no_circuits { None } else { store(&options.dir).ok() };
+    store.map(|store| store.path(circuit))
+}
+
 /// A circuit's constraints: from the store, or recorded. What an engine has let go
 /// comes the same way again.
 pub(crate) fn circuit(

@@ -55,12 +55,12 @@ fn make_readable(file: &tempfile::NamedTempFile) -> io::Result<()> {
 }
 
 /// Whether `results` can be written later: their folders are there and take files, and
-/// none is the `input`, which it would replace, or another.
+/// none is one of the `inputs`, which it would replace, or in one that is a folder, or another.
 pub(crate) fn check_writable<'a>(
-    input: Option<&Path>,
+    inputs: &[&Path],
     results: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), Failure> {
-    let mut taken: Vec<PathBuf> = input.and_then(|path| path.canonicalize().ok()).into_iter().collect();
+    let mut taken: Vec<PathBuf> = inputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
     for path in results {
         let Target::File(file) = Target::of(path)? else { continue };
         // Without a name, so that nothing stays whenever this ends.
@@ -68,8 +68,8 @@ pub(crate) fn check_writable<'a>(
         tempfile::tempfile_in(folder)
             .with_context(|| format!("cannot write into {}", folder.display()))
             .or_resource()?;
-        if taken.contains(&file) {
-            let error = anyhow!("{}: another file of this command has this name", path.display());
+        if taken.iter().any(|taken| file.starts_with(taken)) {
+            let error = anyhow!("{}: another file of this command is there", path.display());
             return Err(Failure::new(Class::Input, error).hint("give each a name of its own"));
         }
         taken.push(file);
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(std::fs::read(&file).unwrap(), b"new");
 
         symlink("missing/file", &nowhere).unwrap();
-        assert_eq!(class(check_writable(None, [&nowhere])), Some(Class::Input));
+        assert_eq!(class(check_writable(&[], [&nowhere])), Some(Class::Input));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
     }
 
@@ -170,7 +170,7 @@ mod tests {
         let long = folder.path().join("x".repeat(300));
         let missing = folder.path().join("missing/file");
         for path in [long, missing, folder.path().into(), "/".into(), "/dev/null/file".into()] {
-            assert_eq!(class(check_writable(None, [&path])), Some(Class::Input), "{}", path.display());
+            assert_eq!(class(check_writable(&[], [&path])), Some(Class::Input), "{}", path.display());
         }
     }
 
@@ -179,10 +179,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [input, out, same] = ["in", "out", "./out"].map(|name| folder.path().join(name));
         std::fs::write(&input, "C1").unwrap();
-        assert_eq!(class(check_writable(Some(&input), [&out])), None);
-        assert_eq!(class(check_writable(Some(&input), [&input])), Some(Class::Input));
-        assert_eq!(class(check_writable(Some(&input), [&out, &same])), Some(Class::Input));
+        assert_eq!(class(check_writable(&[&input], [&out])), None);
+        assert_eq!(class(check_writable(&[&input], [&input])), Some(Class::Input));
+        assert_eq!(class(check_writable(&[&input], [&out, &same])), Some(Class::Input));
         let null = PathBuf::from("/dev/null");
-        assert_eq!(class(check_writable(Some(&input), [&null, &null])), None);
+        assert_eq!(class(check_writable(&[&input], [&null, &null])), None);
     }
 }

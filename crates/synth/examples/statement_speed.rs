@@ -13,6 +13,7 @@
 use std::error::Error;
 use std::fs;
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use bellpepper_core::{Circuit, ConstraintSystem};
@@ -106,12 +107,13 @@ fn streamed(circuit: PostCircuit, post: &Post) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let meter = Meter::start();
     let (start, mut variables) = (cpu(), 0);
-    for first in (0..circuit.sectors()).step_by(SECTORS) {
-        let sectors = first..(first + SECTORS).min(circuit.sectors());
-        let part = pool.install(|| circuit.witness_of_sectors(&Cx::detached(), post, sectors))?;
-        variables += part.aux.len();
-        black_box(&part);
-    }
+    let at_once = NonZeroUsize::new(SECTORS).ok_or("parts of no sector")?;
+    pool.install(|| {
+        circuit.witness_in_parts(&Cx::detached(), post, at_once, |_, part| {
+            variables += black_box(part).aux.len();
+            Ok(())
+        })
+    })?;
     println!("  witness in parts of {SECTORS} sectors: {:.3} CPU-s, {variables} variables", cpu() - start);
     println!("    {}", meter.peak());
     Ok(())

@@ -81,7 +81,8 @@ fn stages_take_what_they_declare() {
         Ok(g.stage(WitnessStage::new(circuit, 0), c1))
     });
     let (witness, taken) = peak(&stage, c1);
-    held("synth.witness", taken, floor.unwrap().floor());
+    // What two threads hold at once need not coincide: see below.
+    assert!(taken <= floor.unwrap().floor().host);
     assert_eq!(witness.footprint(), circuit.witness_size().footprint());
 
     let recording = circuit.record().unwrap();

@@ -3,7 +3,9 @@
 
 use cuzk_pipeline_core::{CancelToken, Cx};
 use cuzk_synth::c1::upstream::{WithTree, public_inputs, setup_params, with_tree};
-use cuzk_synth::{PorepCircuit, SectorShape, Statement, SynthError, c1, check, fixture, record, witness};
+use cuzk_synth::{
+    PorepCircuit, SectorShape, Statement, SynthError, WitnessSize, c1, check, fixture, record, witness,
+};
 use cuzk_testing::circuits::{self, C1_2KIB};
 use cuzk_values::{C1, Matrix, PoRepVariant, R1cs, Scalar, Witness};
 use ff::Field;
@@ -38,7 +40,8 @@ fn same_rows(one: &Matrix, other: &Matrix) -> bool {
 fn repeated_challenges_are_the_whole_circuit() {
     let ours = PorepCircuit::of_size(2048).unwrap().record().unwrap();
     let whole = record(circuits::porep_2kib()).unwrap();
-    assert_eq!(ours.size, whole.size);
+    // The whole circuit stores every place.
+    assert_eq!(WitnessSize { places: ours.size.wide, ..ours.size }, whole.size);
     let R1cs { coefficients, a, b, c, densities, .. } = &ours.r1cs;
     assert_eq!(coefficients.values(), whole.r1cs.coefficients.values());
     assert_eq!(*densities, whole.r1cs.densities);
@@ -154,7 +157,7 @@ fn what_does_not_fit_is_refused() {
         refused(&|c1| c1.sector_size = 4096),
         "sector size 4096 bytes, and the circuit is for sectors of 2048"
     );
-    assert_eq!(refused(&|c1| c1.partitions.clear()), "partition 0: the C1 has 0");
+    assert_eq!(refused(&|c1| c1.partitions.clear()), "partition 0: the input has 0");
     assert_eq!(
         refused(&|c1| drop(c1.partitions[0].pop())),
         "partitions[0]: 1 challenges, and the circuit has 2"

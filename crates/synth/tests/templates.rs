@@ -114,7 +114,7 @@ fn a_store_makes_again_what_it_cannot_use() {
         (short, "file without its checksum: "),
         (long, "file without its checksum: "),
         (flipped, "its checksum is wrong"),
-        (version, "a template of version 2, where 1 is read"),
+        (version, "a template of version 3, where 2 is read"),
         (other, "a template of `window-post-4KiB: "),
     ] {
         fs_err::write(&path, bytes).unwrap();

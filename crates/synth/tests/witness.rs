@@ -219,6 +219,26 @@ fn window_post_32_gib() {
     window_post_by_sectors(circuit, &fixture::window_post(size, 1).unwrap(), 0..circuit.sectors());
 }
 
+/// Parts that are written over one another are the parts of the whole.
+#[test]
+fn window_post_in_parts() {
+    let post = fixture::window_post(32 << 10, 5).unwrap();
+    let circuit = PostCircuit::of_size(PostKind::Window, 32 << 10).unwrap();
+    let whole = circuit.witness(&Cx::detached(), &post, 0).unwrap();
+    for at_once in 1..=3 {
+        let (mut inputs, mut aux) = (vec![Scalar::from(1)], Vec::new());
+        circuit
+            .witness_in_parts(&Cx::detached(), &post, at_once.try_into().unwrap(), |sectors, part| {
+                assert_eq!(part.inputs.len(), sectors.len() * (1 + circuit.challenges()));
+                inputs.extend_from_slice(&part.inputs);
+                aux.extend(part.aux.iter());
+                Ok(())
+            })
+            .unwrap();
+        assert!(inputs == whole.inputs && aux.iter().copied().eq(whole.aux.iter()), "{at_once} at once");
+    }
+}
+
 /// Some of its sectors.
 #[test]
 fn window_post_32_gib_in_parts() {

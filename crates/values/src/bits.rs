@@ -66,6 +66,11 @@ impl Bits {
         &self.words
     }
 
+    /// The words, to be used again.
+    pub fn into_words(self) -> Vec<u64> {
+        self.words
+    }
+
     /// Bit `i`; `false` past the end.
     #[inline]
     pub fn get(&self, i: usize) -> bool {

@@ -36,6 +36,11 @@ impl CompactScalars {
         Self { ones, wide_at, wide }
     }
 
+    /// The bits and the wide values, without their places.
+    pub fn into_bits_and_wide(self) -> (Bits, Vec<Scalar>) {
+        (self.ones, self.wide)
+    }
+
     /// How many scalars.
     pub fn len(&self) -> usize {
         self.ones.len()

@@ -111,7 +111,7 @@ fn of_snap(snap: &Snap, layers: &Layers) -> Result<(Json, String), Failure> {
 }
 
 fn around(layers: &Layers) -> String {
-    let layers: Vec<String> = layers.0.iter().map(ToString::to_string).collect();
+    let layers: Vec<String> = layers.0.iter().rev().map(ToString::to_string).collect();
     layers.join(" in ")
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cuzk_pipeline_core::limits::format_bytes;
+use cuzk_synth::PostShape;
 use cuzk_synth::c1::{self, Encoding};
 use cuzk_synth::fixture::{SparsePorep, SparsePost, SparseSnap};
 use cuzk_synth::{post, snap};
@@ -11,12 +12,12 @@ use serde_json::{Value as Json, json};
 
 use super::inspect::hex;
 use crate::args::{C1Format, FixturePorep, FixturePost, FixtureSnap, VanillaFormat};
-use crate::failure::{Classify as _, Failure};
+use crate::failure::{Class, Classify as _, Failure};
 use crate::files::{self, shown};
 use crate::printer::Printer;
 
 pub(crate) fn porep(printer: Printer, args: &FixturePorep) -> Result<(), Failure> {
-    files::check_writable(None, [&args.out])?;
+    files::check_writable(&[], [&args.out])?;
     let shape = args.sector_size;
     let sector = SparsePorep::new(shape.sector_size(), args.seed)
         .or_input()?
@@ -48,15 +49,26 @@ pub(crate) fn porep(printer: Printer, args: &FixturePorep) -> Result<(), Failure
 
 /// The vanilla proofs of a WindowPoSt or a WinningPoSt.
 pub(crate) fn post(printer: Printer, kind: PostKind, args: &FixturePost) -> Result<(), Failure> {
-    files::check_writable(None, [&args.out])?;
+    files::check_writable(&[], [&args.out])?;
     let shape = args.sector_size;
+    let room = PostShape::new(shape, kind).sectors;
+    let sectors = args.sectors.map_or(room, |sectors| sectors as usize);
+    if sectors > room {
+        let error = anyhow::anyhow!(
+            "--sectors {sectors}: a {} of {shape} sectors has room for {room}",
+            post::kind_name(kind)
+        );
+        return Err(Failure::new(Class::Input, error));
+    }
+    if args.sector_number.checked_add(sectors as u64 - 1).is_none() {
+        let error = anyhow::anyhow!("--sector-number {}: the last sector has no number", args.sector_number);
+        return Err(Failure::new(Class::Input, error).hint("numbers have 64 bits"));
+    }
     let mut sparse = SparsePost::new(kind, shape.sector_size(), args.seed)
         .or_input()?
         .miner(args.miner_addr.0)
-        .first_sector(args.sector_number);
-    if let Some(sectors) = args.sectors {
-        sparse = sparse.sectors(sectors as usize);
-    }
+        .first_sector(args.sector_number)
+        .sectors(sectors);
     if PostVersion::from(args.post_version) == PostVersion::V1 {
         sparse = sparse.legacy();
     }
@@ -77,7 +89,7 @@ pub(crate) fn post(printer: Printer, kind: PostKind, args: &FixturePost) -> Resu
 
 /// The vanilla proofs of a sector's update.
 pub(crate) fn snap(printer: Printer, args: &FixtureSnap) -> Result<(), Failure> {
-    files::check_writable(None, [&args.out])?;
+    files::check_writable(&[], [&args.out])?;
     let shape = args.sector_size;
     let sparse = SparseSnap::new(shape.sector_size(), args.seed);
     let sparse = sparse.or_input().map_err(|failure| failure.hint("sectors of 1GiB cannot be updated"))?;

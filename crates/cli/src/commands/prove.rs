@@ -1,5 +1,6 @@
 //! `cuzk prove`
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,12 +31,15 @@ const COLUMNS: usize = 100;
 pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Proving<I>) -> Result<(), Failure> {
     let start = Instant::now();
     let Proving { input: source, options: args } = args;
-    files::check_writable(Some(source.path()), args.out.iter().chain(&args.trace))?;
+    files::check_writable(&[source.path()], args.out.iter().chain(&args.trace))?;
     let given = source::provable(printer, source)?;
     let (statement, shape, partitions) = (given.statement, given.shape, given.partitions());
     printer.note(&format!("{}: {}", source.path().display(), given.what));
     let chosen = Chosen::of(&args.params, statement)?;
     chosen.announce(printer);
+    let used = [Some(chosen.params()), Some(chosen.key()), circuits::path(&args.circuits, chosen.circuit)];
+    let used: Vec<&Path> = used.iter().flatten().map(PathBuf::as_path).collect();
+    files::check_writable(&used, args.out.iter().chain(&args.trace))?;
     let timeline = Arc::new(Timeline::new());
     let stages = Arc::new(progress::Stages::new(printer));
     let engine = machine::engine(printer, &args.machine, vec![timeline.clone(), stages.clone()])?;

@@ -1,9 +1,10 @@
 //! `cuzk vanilla`
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cuzk_synth::input::{Input, InputError, Layer, Layers, Progress};
+use cuzk_synth::vanilla::SealedSector;
 use cuzk_synth::{c1, post, snap, vanilla};
 use cuzk_values::PostKind;
 
@@ -16,7 +17,7 @@ use crate::printer::Printer;
 use crate::progress::Meter;
 
 pub(crate) fn porep(printer: Printer, args: &VanillaPorep) -> Result<(), Failure> {
-    files::check_writable(Some(&args.sector.replica), [&args.out])?;
+    check_writable(&[&args.sector], &args.out)?;
     let seal = vanilla::Seal {
         proof: args.registered_proof,
         prover_id: c1::prover_id(args.miner_addr.0),
@@ -31,7 +32,7 @@ pub(crate) fn porep(printer: Printer, args: &VanillaPorep) -> Result<(), Failure
 }
 
 pub(crate) fn snap(printer: Printer, args: &VanillaSnap) -> Result<(), Failure> {
-    files::check_writable(Some(&args.updated.replica), [&args.out])?;
+    check_writable(&[&args.sealed, &args.updated], &args.out)?;
     let update = vanilla::snap(args.registered_proof, &args.sealed, &args.updated).map_err(failure)?;
     let encoding = fixture::snap_encoding(args.format);
     let mut bytes = Vec::new();
@@ -40,7 +41,7 @@ pub(crate) fn snap(printer: Printer, args: &VanillaSnap) -> Result<(), Failure> 
 }
 
 pub(crate) fn post(printer: Printer, kind: PostKind, args: &VanillaPost) -> Result<(), Failure> {
-    files::check_writable(None, [&args.out])?;
+    check_writable(&args.sector.iter().collect::<Vec<_>>(), &args.out)?;
     if args.registered_proof.kind != kind {
         let of = post::kind_name(args.registered_proof.kind);
         let error = anyhow::anyhow!("the registered proof is of a {of}, not of a {}", post::kind_name(kind));
@@ -52,15 +53,20 @@ pub(crate) fn post(printer: Printer, kind: PostKind, args: &VanillaPost) -> Resu
         if interrupt::interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let (prover_id, randomness) = (c1::prover_id(args.miner_addr.0), args.randomness.0);
-    let made = interrupt::heeded(|| {
-        vanilla::post(args.registered_proof, prover_id, randomness, &args.sector, &watch).map_err(failure)
-    });
+    // Nothing is left to tidy up: an interrupt ends it at once, in the middle of a sector too.
+    let made = vanilla::post(args.registered_proof, prover_id, randomness, &args.sector, &watch);
     drop(meter);
-    let made = made?;
+    let made = made.map_err(failure)?;
     let encoding = fixture::post_encoding(args.format);
     let mut bytes = Vec::new();
     post::encode(&made, encoding, &mut bytes).or_bug()?;
     written(printer, &args.out, &bytes, &Input::Post(made), Layer::Post(encoding))
+}
+
+/// Nothing of the sectors is written over: neither replicas, nor what is in their caches.
+fn check_writable(sectors: &[&SealedSector], out: &PathBuf) -> Result<(), Failure> {
+    let inputs = sectors.iter().flat_map(|sector| [sector.replica.as_path(), &sector.cache]);
+    files::check_writable(&inputs.collect::<Vec<_>>(), [out])
 }
 
 fn failure(error: InputError) -> Failure {

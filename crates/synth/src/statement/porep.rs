@@ -5,7 +5,7 @@ use cuzk_values::{C1, DRG_PARENTS, EXP_PARENTS, Scalar, Witness};
 use ff::Field;
 
 use super::{Statement, fit, scratch, stating};
-use crate::writer::{self, Blocks, assemble, size};
+use crate::writer::{self, Blocks, Memory, assemble, size};
 use crate::{PorepCircuit, SynthError, WitnessSize};
 
 impl Statement for PorepCircuit {
@@ -43,6 +43,7 @@ impl Statement for PorepCircuit {
         let proofs = &c1.partitions[partition];
         let witness = assemble(
             cx,
+            Memory::default(),
             blocks(*self),
             |part| writer::porep::header(part, c1),
             |first, parts| {

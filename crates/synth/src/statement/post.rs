@@ -1,5 +1,6 @@
 //! `WindowPoSt` and `WinningPoSt`.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use cuzk_pipeline_core::{Cx, Footprint};
@@ -7,7 +8,7 @@ use cuzk_values::{MerkleProof, Post, PostSector, Scalar, Witness};
 use ff::Field;
 
 use super::{Statement, fit, scratch, stating};
-use crate::writer::{self, Blocks, assemble, size};
+use crate::writer::{self, Blocks, Memory, assemble, size};
 use crate::{PostCircuit, PostShape, SynthError, WitnessSize};
 
 /// Paths that are hashed together, so that nearly all lanes of a vector have one.
@@ -41,7 +42,7 @@ impl Statement for PostCircuit {
     fn witness(&self, cx: &Cx<'_>, post: &Post, partition: usize) -> Result<Witness, SynthError> {
         let statement = self.public_inputs(post, partition)?;
         let all = 0..self.sectors();
-        stating(write(cx, *self, post, all, size::POST_HEADER)?, &statement)
+        stating(write(cx, Memory::default(), *self, post, all, size::POST_HEADER)?, &statement)
     }
 
     fn witness_size(&self) -> WitnessSize {
@@ -74,12 +75,37 @@ impl PostCircuit {
     ) -> Result<Witness, SynthError> {
         assert!(sectors.end <= self.sectors(), "the circuit has sectors {sectors:?}");
         fit::post(self.post_shape(), post, 0)?;
-        write(cx, *self, post, sectors, WitnessSize::NONE)
+        write(cx, Memory::default(), *self, post, sectors, WitnessSize::NONE)
+    }
+
+    /// The whole witness in parts of at most so many sectors, as
+    /// [`witness_of_sectors`](Self::witness_of_sectors) gives them, one after the
+    /// other in the same memory: each is shown to `part`, which may end it.
+    ///
+    /// # Errors
+    /// As [`witness`](Statement::witness), and what `part` says.
+    pub fn witness_in_parts(
+        &self,
+        cx: &Cx<'_>,
+        post: &Post,
+        sectors: NonZeroUsize,
+        mut part: impl FnMut(Range<usize>, &Witness) -> Result<(), SynthError>,
+    ) -> Result<(), SynthError> {
+        fit::post(self.post_shape(), post, 0)?;
+        let mut memory = Memory::default();
+        for first in (0..self.sectors()).step_by(sectors.get()) {
+            let some = first..self.sectors().min(first + sectors.get());
+            let witness = write(cx, memory, *self, post, some.clone(), WitnessSize::NONE)?;
+            part(some, &witness)?;
+            memory = Memory::of(witness);
+        }
+        Ok(())
     }
 }
 
 fn write(
     cx: &Cx<'_>,
+    memory: Memory,
     circuit: PostCircuit,
     post: &Post,
     sectors: Range<usize>,
@@ -88,6 +114,7 @@ fn write(
     let shape = circuit.post_shape();
     assemble(
         cx,
+        memory,
         blocks(circuit, header, sectors.len()),
         |part| {
             if header.inputs > 0 {

@@ -5,7 +5,7 @@ use cuzk_values::{Scalar, Snap, Witness};
 use ff::Field;
 
 use super::{Statement, fit, scratch, stating};
-use crate::writer::{Blocks, assemble, size, snap};
+use crate::writer::{Blocks, Memory, assemble, size, snap};
 use crate::{SnapCircuit, SnapShape, SynthError, WitnessSize};
 
 impl Statement for SnapCircuit {
@@ -31,6 +31,7 @@ impl Statement for SnapCircuit {
         let challenges = &snap.partitions[partition].challenges;
         let witness = assemble(
             cx,
+            Memory::default(),
             blocks(self.snap_shape()),
             |part| common.header(part, snap),
             |first, parts| common.challenges(parts, &challenges[first..first + parts.len()]),

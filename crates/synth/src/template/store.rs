@@ -91,6 +91,9 @@ impl Store {
         fs_err::create_dir_all(&self.folder)?;
         let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&self.folder)?;
         file.write_all(&bytes)?;
+        // As readable as other files: the folder may be shared.
+        #[cfg(unix)]
+        file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
         file.as_file().sync_all()?;
         file.persist(self.path(circuit)).map_err(|error| error.error)?;
         Ok(bytes.len() as u64)

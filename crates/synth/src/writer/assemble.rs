@@ -33,6 +33,22 @@ impl Blocks {
     }
 }
 
+/// Memory that a witness is written to: that of another one, which is written over.
+#[derive(Default)]
+pub(crate) struct Memory {
+    inputs: Vec<Scalar>,
+    wide: Vec<Scalar>,
+    words: Vec<u64>,
+}
+
+impl Memory {
+    /// That of a witness that is not wanted any more.
+    pub(crate) fn of(witness: Witness) -> Self {
+        let (ones, wide) = witness.aux.into_bits_and_wide();
+        Self { inputs: witness.inputs, wide, words: ones.into_words() }
+    }
+}
+
 /// Writes a witness: the header, and groups of blocks from the first of each on, in
 /// parallel on the caller's pool.
 ///
@@ -40,14 +56,19 @@ impl Blocks {
 /// [`SynthError::Memory`], [`SynthError::Cancelled`].
 pub(crate) fn assemble(
     cx: &Cx<'_>,
+    memory: Memory,
     blocks: Blocks,
     header: impl FnOnce(&mut Part<'_>),
     group: impl Fn(usize, &mut [Part<'_>]) + Sync,
 ) -> Result<Witness, SynthError> {
     let size = blocks.size();
-    let mut inputs = vec![Scalar::ZERO; size.inputs];
-    let mut wide = zeroed_scalars(size.wide)?;
-    let mut words = vec![0; size.aux.div_ceil(64)];
+    let Memory { mut inputs, mut wide, mut words } = memory;
+    inputs.resize(size.inputs, Scalar::ZERO);
+    words.resize(size.aux.div_ceil(64), 0);
+    if wide.capacity() < size.wide {
+        wide = zeroed_scalars(size.wide)?;
+    }
+    wide.resize(size.wide, Scalar::ZERO);
 
     let mut rest = Rest { bit: 0, inputs: &mut inputs, wide: &mut wide, words: &mut words };
     let mut part = rest.part(blocks.header, true);

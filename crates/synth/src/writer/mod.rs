@@ -28,5 +28,5 @@ pub(crate) mod size;
 pub(crate) mod snap;
 mod word;
 
-pub(crate) use assemble::{Blocks, assemble};
+pub(crate) use assemble::{Blocks, Memory, assemble};
 pub(crate) use part::Part;
