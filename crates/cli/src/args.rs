@@ -176,7 +176,8 @@ pub(crate) struct ProveOptions {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Check every constraint of the circuit first, and name the first that does not hold
+    /// Check every constraint of the circuit first, and name the first that does not
+    /// hold. It takes a witness's memory before --memory counts
     #[arg(long)]
     pub(crate) check_constraints: bool,
     /// Write a timeline in Chrome's trace format: open it in ui.perfetto.dev
@@ -218,23 +219,23 @@ pub(crate) struct Machine {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verify {
-    /// Check a PoRep proof against its C1 output
+    /// Check a PoRep proof against what its C1 output states; its paths are not followed
     #[command(after_help = "\
 Examples:
   cuzk verify porep --c1 c1.json --proof proof.bin
   cuzk verify porep --c1 c1.json --proof proof.bin --test-params --json")]
     Porep(Verifying<PorepInput>),
-    /// Check a SnapDeals proof against its vanilla proofs
+    /// Check a SnapDeals proof against what its vanilla proofs state; their paths are not followed
     #[command(after_help = "\
 Examples:
   cuzk verify snap --input snap.json --proof proof.bin --test-params")]
     Snap(Verifying<SnapInput>),
-    /// Check a WindowPoSt proof against its vanilla proofs
+    /// Check a WindowPoSt proof against what its vanilla proofs state; their paths are not followed
     #[command(after_help = "\
 Examples:
   cuzk verify window-post --input post.json --proof proof.bin --test-params")]
     WindowPost(Verifying<WindowPostInput>),
-    /// Check a WinningPoSt proof against its vanilla proofs
+    /// Check a WinningPoSt proof against what its vanilla proofs state; their paths are not followed
     #[command(after_help = "\
 Examples:
   cuzk verify winning-post --input post.json --proof proof.bin --test-params")]

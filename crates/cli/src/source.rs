@@ -135,8 +135,8 @@ impl Source for WindowPostInput {
         &self.post.input
     }
 
-    fn decode(&self, _: Printer) -> Result<Given<PostCircuit>, Failure> {
-        decode_post(&self.post, PostKind::Window)
+    fn decode(&self, printer: Printer) -> Result<Given<PostCircuit>, Failure> {
+        decode_post(printer, &self.post, PostKind::Window)
     }
 }
 
@@ -147,20 +147,25 @@ impl Source for WinningPostInput {
         &self.post.input
     }
 
-    fn decode(&self, _: Printer) -> Result<Given<PostCircuit>, Failure> {
-        decode_post(&self.post, PostKind::Winning)
+    fn decode(&self, printer: Printer) -> Result<Given<PostCircuit>, Failure> {
+        decode_post(printer, &self.post, PostKind::Winning)
     }
 }
 
-fn decode_post(options: &PostInput, kind: PostKind) -> Result<Given<PostCircuit>, Failure> {
+fn decode_post(printer: Printer, options: &PostInput, kind: PostKind) -> Result<Given<PostCircuit>, Failure> {
     let known = input::known_of_post(&options.given, options.miner_addr);
     let known = post::Known { kind: Some(kind), ..known };
     let post: Post = read(&options.input, |file| post::decode(file, &known))?;
     let shape = post::shape_of(&post).or_input()?.sector;
-    let sectors = counted(post.sectors.len(), &format!("{shape} sector"));
+    if !post.sectors.is_sorted_by(|one, next| one.number < next.number) {
+        printer.warn(
+            "warning: the sectors' numbers do not ascend: Filecoin's verifiers take each sector once, in order",
+        );
+    }
+    let sectors = counted(post.sectors.len(), "sector");
     Ok(Given {
         statement: of_size(PostCircuit::of_size(post.kind, shape.sector_size()), shape)?,
-        what: format!("a {} of {sectors}", post::kind_name(post.kind)),
+        what: format!("a {} of {sectors} of {shape}", post::kind_name(post.kind)),
         input: post,
         shape,
         check_trees: post::check_trees_watched,

@@ -98,14 +98,20 @@ fn read(window: Window<'_>, known: &Known, layers: &mut Layers) -> Result<Input,
     }
 }
 
-/// Whether JSON is a C1's: its vanilla proofs are no texts. A request says little
-/// before them, so that they start within what is buffered.
+/// Whether JSON is a C1's: it has no field of a request's, and its vanilla proofs are
+/// no texts, as far as they start within what is buffered.
 fn is_c1(json: &mut Json<'_>) -> Result<bool, Fault> {
     const FIELD: &[u8] = b"\"vanilla_proofs\"";
+    // What no C1 has.
+    const OF_REQUESTS: [&[u8]; 4] = [b"\"kind\"", b"\"miner_id\"", b"\"randomness\"", b"\"comm_r_old\""];
     if json.token()? == b'[' {
         return Ok(false);
     }
     let start = json.0.start(usize::MAX)?;
+    let has = |name: &[u8]| start.windows(name.len()).any(|window| window == name);
+    if OF_REQUESTS.into_iter().any(has) {
+        return Ok(false);
+    }
     let field = start.windows(FIELD.len()).position(|window| window == FIELD);
     let Some(after) = field.map(|at| &start[at + FIELD.len()..]) else { return Ok(true) };
     let mut marks = after.iter().filter(|byte| !byte.is_ascii_whitespace());
