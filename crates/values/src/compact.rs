@@ -66,11 +66,6 @@ impl CompactScalars {
         &self.wide
     }
 
-    /// How many scalars are certainly neither wide nor 0: the bits that are one.
-    pub fn count_ones(&self) -> usize {
-        self.ones.count_ones()
-    }
-
     /// Scalar `i`, by binary search among the wide ones.
     ///
     /// # Panics
