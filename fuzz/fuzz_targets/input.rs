@@ -1,7 +1,7 @@
 #![no_main]
 
 #[path = "../bodies.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "each target runs one of the bodies")]
 mod bodies;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

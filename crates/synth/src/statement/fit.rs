@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use cuzk_values::{C1, ChallengeProof, ColumnProof, MerkleProof, Node, Post, Scalar, Snap, TreeShape};
 
+use crate::hash;
 use crate::post::kind_name;
 use crate::{PostShape, SectorShape, SnapShape, SynthError};
 
@@ -134,5 +135,5 @@ fn count(at: &dyn Display, what: &'static str, found: usize, expected: usize) ->
 }
 
 pub(super) fn scalar(node: &Node, at: &dyn Display) -> Result<Scalar, SynthError> {
-    Option::from(Scalar::from_bytes_le(node)).ok_or_else(|| SynthError::NotCanonical { at: at.to_string() })
+    hash::scalar(node).ok_or_else(|| SynthError::NotCanonical { at: at.to_string() })
 }

@@ -4,6 +4,7 @@ use cuzk_values::{MerkleProof, Node, Scalar};
 
 use super::Part;
 use super::word::Word;
+use crate::hash;
 use crate::poseidon::Poseidon;
 
 /// The scalar that a node is.
@@ -11,7 +12,7 @@ use crate::poseidon::Poseidon;
 /// # Panics
 /// If it is none: that all nodes are scalars is checked before a witness is written.
 pub(super) fn scalar(node: &Node) -> Scalar {
-    Option::from(Scalar::from_bytes_le(node)).expect("nodes of a checked proof are scalars")
+    hash::scalar(node).expect("nodes of a checked proof are scalars")
 }
 
 /// The words of a node in a message: all bits are variables but the uppermost,
@@ -190,7 +191,9 @@ pub(super) struct Children {
 impl Children {
     pub(super) fn of_nodes(nodes: &[Node]) -> Self {
         let mut scalars = [Scalar::default(); 11];
-        scalars.iter_mut().zip(nodes).for_each(|(scalar_, node)| *scalar_ = scalar(node));
+        for (place, node) in scalars.iter_mut().zip(nodes) {
+            *place = scalar(node);
+        }
         Self { scalars, len: nodes.len() }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! A circuit says in which order its gadgets allocate variables, and what the
 //! value of each is. Synthesising it to learn the values builds all linear
-//! combinations on the way, for 54 seconds of a core where a PoRep's partition
-//! of 32 GiB is concerned. Here each gadget is a function that computes its
+//! combinations on the way, most of a minute of a core for a PoRep's partition of
+//! 32 GiB. Here each gadget is a function that computes its
 //! values and hands them out in the same order:
 //!
 //! - [`part`]: where values go, a bit or a scalar at a time;
