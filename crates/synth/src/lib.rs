@@ -17,6 +17,7 @@ mod shape;
 pub mod snap;
 mod stage;
 mod statement;
+mod system;
 pub mod template;
 #[cfg(feature = "vanilla")]
 pub mod vanilla;

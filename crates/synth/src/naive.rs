@@ -1,10 +1,11 @@
 //! The definition: every linear combination is built and evaluated as the circuit writes it.
 
-use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use bellpepper_core::{Circuit, Index, SynthesisError, Variable};
 use cuzk_values::Scalar;
 use ff::Field;
 
 use crate::SynthError;
+use crate::system::{Name, Product, System, Value, synthesize};
 
 /// A circuit's variables, and the evaluations of its constraints.
 #[derive(Debug, Clone, Default)]
@@ -26,58 +27,29 @@ pub struct Assignment {
 /// # Errors
 /// [`SynthError::Synthesis`] where the circuit refuses.
 pub fn assign(circuit: impl Circuit<Scalar>) -> Result<Assignment, SynthError> {
-    let mut system = Assignment::default();
-    system.alloc_input(|| "", || Ok(Scalar::ONE))?;
-    circuit.synthesize(&mut system)?;
-    for i in 0..system.inputs.len() {
-        let input = Variable::new_unchecked(Index::Input(i));
-        system.enforce(|| "", |lc| lc + input, |lc| lc, |lc| lc);
-    }
-    Ok(system)
+    let mut assignment = Assignment { inputs: vec![Scalar::ONE], ..Assignment::default() };
+    synthesize(circuit, &mut assignment)?;
+    let Assignment { inputs, a, b, c, .. } = &mut assignment;
+    a.extend_from_slice(inputs);
+    b.resize(a.len(), Scalar::ZERO);
+    c.resize(a.len(), Scalar::ZERO);
+    Ok(assignment)
 }
 
-impl ConstraintSystem<Scalar> for Assignment {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Scalar, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        self.aux.push(value()?);
+impl System for Assignment {
+    fn alloc(&mut self, _: Name<'_>, value: Value<'_>) -> Result<Variable, SynthesisError> {
+        self.aux.push(value.get()?);
         Ok(Variable::new_unchecked(Index::Aux(self.aux.len() - 1)))
     }
 
-    fn alloc_input<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Scalar, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        self.inputs.push(value()?);
+    fn alloc_input(&mut self, _: Name<'_>, value: Value<'_>) -> Result<Variable, SynthesisError> {
+        self.inputs.push(value.get()?);
         Ok(Variable::new_unchecked(Index::Input(self.inputs.len() - 1)))
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-        LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-        LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-    {
-        let (inputs, aux) = (&self.inputs, &self.aux);
-        self.a.push(a(LinearCombination::zero()).eval(inputs, aux));
-        self.b.push(b(LinearCombination::zero()).eval(inputs, aux));
-        self.c.push(c(LinearCombination::zero()).eval(inputs, aux));
-    }
-
-    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
-
-    fn pop_namespace(&mut self) {}
-
-    fn get_root(&mut self) -> &mut Self {
-        self
+    fn enforce(&mut self, _: Name<'_>, product: Product<'_>) {
+        for (row, lc) in [&mut self.a, &mut self.b, &mut self.c].into_iter().zip(product.get()) {
+            row.push(lc.eval(&self.inputs, &self.aux));
+        }
     }
 }

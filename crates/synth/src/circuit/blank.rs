@@ -14,6 +14,7 @@ use storage_proofs_update::EmptySectorUpdateCircuit;
 use super::upstream::{Compound, Header, public_params};
 use super::{PostCircuit, SnapCircuit};
 use crate::c1::upstream::{WithTree, with_tree};
+use crate::system::{Erased, synthesize_erased};
 use crate::{SectorShape, SynthError};
 
 /// One of Filecoin's own circuits without values, whole or its beginning: what
@@ -54,16 +55,16 @@ impl Circuit<Scalar> for Blank {
             Kind::Post(circuit, _) => circuit.shape(),
             Kind::Snap(circuit) => circuit.shape(),
         };
-        with_tree(shape, Synthesis { cs, kind: self.0 })
+        synthesize_erased(cs, |cs| with_tree(shape, Synthesis { cs, kind: self.0 }))
     }
 }
 
-struct Synthesis<'a, CS> {
-    cs: &'a mut CS,
+struct Synthesis<'a, 'b> {
+    cs: &'a mut Erased<'b>,
     kind: Kind,
 }
 
-impl<CS: ConstraintSystem<Scalar>> WithTree for Synthesis<'_, CS> {
+impl WithTree for Synthesis<'_, '_> {
     type Output = Result<(), SynthesisError>;
 
     fn run<Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>>(self) -> Self::Output {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use bellpepper_core::{Circuit, Index, SynthesisError, Variable};
 use cuzk_values::Scalar;
 
 use super::recorder::{AUX, Mark, Recorder, terms};
 use super::{Recording, finish};
 use crate::SynthError;
+use crate::system::{Name, Product, System, Value, synthesize};
 
 /// Records a circuit that is a header and then equal sub-circuits, which may
 /// each use other variables of the header: its repeated rows are stored once,
@@ -38,7 +39,7 @@ pub fn record_blocks(
         copies: None,
         unequal: None,
     };
-    let synthesized = circuit.synthesize(&mut blocks);
+    let synthesized = synthesize(circuit, &mut blocks);
     blocks.recorder.fits()?;
     if blocks.unequal.is_none() {
         synthesized?;
@@ -202,19 +203,12 @@ impl Blocks {
     }
 }
 
-impl ConstraintSystem<Scalar> for Blocks {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, annotation: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Scalar, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+impl System for Blocks {
+    fn alloc(&mut self, name: Name<'_>, value: Value<'_>) -> Result<Variable, SynthesisError> {
         self.unequal()?;
         let first = self.header.aux as usize;
         match self.copy() {
-            None => self.recorder.alloc(annotation, value),
+            None => self.recorder.alloc(name, value),
             Some((_, copies)) => {
                 // All under one index, so that linear combinations stay short.
                 copies.seen.aux += 1;
@@ -223,16 +217,11 @@ impl ConstraintSystem<Scalar> for Blocks {
         }
     }
 
-    fn alloc_input<F, A, AR>(&mut self, annotation: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Scalar, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+    fn alloc_input(&mut self, name: Name<'_>, value: Value<'_>) -> Result<Variable, SynthesisError> {
         self.unequal()?;
         let first = self.header.inputs as usize;
         match self.copy() {
-            None => self.recorder.alloc_input(annotation, value),
+            None => self.recorder.alloc_input(name, value),
             Some((_, copies)) => {
                 copies.seen.inputs += 1;
                 Ok(Variable::new_unchecked(Index::Input(first)))
@@ -240,42 +229,29 @@ impl ConstraintSystem<Scalar> for Blocks {
         }
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, annotation: A, a: LA, b: LB, c: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-        LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-        LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-    {
+    fn enforce(&mut self, name: Name<'_>, product: Product<'_>) {
         let header = self.header;
         let Some((block, copies)) = self.copy() else {
-            return self.recorder.enforce(annotation, a, b, c);
+            return self.recorder.enforce(name, product);
         };
         let row = copies.seen.rows;
         copies.seen.rows += 1;
         if copies.uses.get(copies.next).is_some_and(|(used, _)| *used == row) {
-            let lcs =
-                [a(LinearCombination::zero()), b(LinearCombination::zero()), c(LinearCombination::zero())];
-            let rows = lcs.each_ref().map(|lc| terms(lc).map(|(column, _)| column).collect());
+            let rows = product.get().each_ref().map(|lc| terms(lc).map(|(column, _)| column).collect());
             if let Err(what) = copies.row(block, header, rows) {
                 self.unequal = self.unequal.or(Some((block, what)));
             }
         }
     }
 
-    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, name: N) {
+    fn push_namespace(&mut self, name: Name<'_>) {
         if self.depth == 0 {
-            self.namespace(&name().into());
+            self.namespace(&name.get());
         }
         self.depth += 1;
     }
 
     fn pop_namespace(&mut self) {
         self.depth -= 1;
-    }
-
-    fn get_root(&mut self) -> &mut Self {
-        self
     }
 }

@@ -1,10 +1,11 @@
 //! A constraint system that keeps the constraints.
 
-use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use bellpepper_core::{Circuit, Index, LinearCombination, SynthesisError, Variable};
 use cuzk_values::{Coefficients, MatrixBuilder, R1csError, Scalar};
 use ff::Field;
 
 use crate::SynthError;
+use crate::system::{Name, Product, System, Value, synthesize};
 
 /// Marks an auxiliary variable's column while the number of inputs, which come
 /// before, is not known.
@@ -49,7 +50,7 @@ impl Recorder {
 
     pub(super) fn run(circuit: impl Circuit<Scalar>) -> Result<Self, SynthError> {
         let mut recorder = Self::start();
-        circuit.synthesize(&mut recorder)?;
+        synthesize(circuit, &mut recorder)?;
         recorder.fits()?;
         Ok(recorder)
     }
@@ -68,7 +69,7 @@ impl Recorder {
     }
 
     /// Whether the rows of one more constraint find room.
-    fn has_room(&mut self, lcs: [&LinearCombination<Scalar>; 3]) -> bool {
+    fn has_room(&mut self, lcs: &[LinearCombination<Scalar>; 3]) -> bool {
         if self.too_many.is_none() {
             let matrices = [&self.a, &self.b, &self.c];
             let entries = matrices.iter().zip(lcs).map(|(matrix, lc)| matrix.entries() + lc.len()).max();
@@ -96,30 +97,18 @@ pub(super) fn terms(lc: &LinearCombination<Scalar>) -> impl Iterator<Item = (u32
     inputs.chain(aux).filter(|(_, coefficient)| !coefficient.is_zero_vartime())
 }
 
-impl ConstraintSystem<Scalar> for Recorder {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, annotation: A, _: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Scalar, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+impl System for Recorder {
+    fn alloc(&mut self, name: Name<'_>, _: Value<'_>) -> Result<Variable, SynthesisError> {
         let index = self.aux;
         if index == AUX {
             return Err(SynthesisError::PolynomialDegreeTooLarge);
         }
         self.aux += 1;
-        self.wide += u32::from(is_wide(&annotation().into()));
+        self.wide += u32::from(is_wide(&name.get()));
         Ok(Variable::new_unchecked(Index::Aux(index as usize)))
     }
 
-    fn alloc_input<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Scalar, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+    fn alloc_input(&mut self, _: Name<'_>, _: Value<'_>) -> Result<Variable, SynthesisError> {
         let index = self.inputs;
         if index == AUX {
             return Err(SynthesisError::PolynomialDegreeTooLarge);
@@ -128,32 +117,15 @@ impl ConstraintSystem<Scalar> for Recorder {
         Ok(Variable::new_unchecked(Index::Input(index as usize)))
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-        LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-        LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-    {
-        let a = a(LinearCombination::zero());
-        let b = b(LinearCombination::zero());
-        let c = c(LinearCombination::zero());
-        if self.has_room([&a, &b, &c]) {
-            for (matrix, lc) in [&mut self.a, &mut self.b, &mut self.c].into_iter().zip([&a, &b, &c]) {
+    fn enforce(&mut self, _: Name<'_>, product: Product<'_>) {
+        let lcs = product.get();
+        if self.has_room(&lcs) {
+            for (matrix, lc) in [&mut self.a, &mut self.b, &mut self.c].into_iter().zip(&lcs) {
                 for (column, coefficient) in terms(lc) {
                     matrix.entry(column, self.coefficients.intern(*coefficient));
                 }
                 matrix.end_row();
             }
         }
-    }
-
-    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
-
-    fn pop_namespace(&mut self) {}
-
-    fn get_root(&mut self) -> &mut Self {
-        self
     }
 }

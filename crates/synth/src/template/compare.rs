@@ -2,13 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use bellpepper_core::{Index, LinearCombination, SynthesisError, Variable};
 use cuzk_pipeline_core::Cancelled;
 use cuzk_values::{Bits, Densities, Row, Rows, Scalar};
 use ff::Field;
 
 use super::{TemplateError, row_path};
 use crate::record::is_wide;
+use crate::system::{Name, Product, System, Value, synthesize};
 use crate::{FilecoinCircuit, Recording, SynthError, WitnessSize};
 
 /// Called between rows with how many are done, of how many. `Break` stops the
@@ -46,7 +47,7 @@ pub fn compare(
         size: WitnessSize { inputs: 1, ..WitnessSize::NONE },
         densities: Densities { b_inputs: Bits::zeros(1), ..Densities::default() },
     };
-    let synthesized = circuit.blank().synthesize(&mut comparison);
+    let synthesized = synthesize(circuit.blank(), &mut comparison);
     match comparison.stop {
         Some(Stop::Cancelled) => return Err(Cancelled.into()),
         Some(Stop::Row { row, matrix }) => {
@@ -152,49 +153,28 @@ fn is_same(mut row: Row<'_>, lc: &LinearCombination<Scalar>, values: &[Scalar], 
     same && row.next().is_none()
 }
 
-impl ConstraintSystem<Scalar> for Comparison<'_> {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, annotation: A, _: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Scalar, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+impl System for Comparison<'_> {
+    fn alloc(&mut self, name: Name<'_>, _: Value<'_>) -> Result<Variable, SynthesisError> {
         self.go_on()?;
-        self.size.wide += usize::from(is_wide(&annotation().into()));
+        self.size.wide += usize::from(is_wide(&name.get()));
         self.densities.a_aux.push(false);
         self.densities.b_aux.push(false);
         self.size.aux += 1;
         Ok(Variable::new_unchecked(Index::Aux(self.size.aux - 1)))
     }
 
-    fn alloc_input<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Scalar, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+    fn alloc_input(&mut self, _: Name<'_>, _: Value<'_>) -> Result<Variable, SynthesisError> {
         self.go_on()?;
         self.densities.b_inputs.push(false);
         self.size.inputs += 1;
         Ok(Variable::new_unchecked(Index::Input(self.size.inputs - 1)))
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-        LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-        LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-    {
+    fn enforce(&mut self, _: Name<'_>, product: Product<'_>) {
         if self.stop.is_some() {
             return;
         }
-        let a = a(LinearCombination::zero());
-        let b = b(LinearCombination::zero());
-        let c = c(LinearCombination::zero());
+        let [a, b, c] = product.get();
         let used =
             |(index, coefficient): (&usize, &Scalar)| (!coefficient.is_zero_vartime()).then_some(*index);
         let Densities { a_aux, b_inputs, b_aux } = &mut self.densities;
@@ -202,13 +182,5 @@ impl ConstraintSystem<Scalar> for Comparison<'_> {
         b.iter_inputs().filter_map(used).for_each(|index| b_inputs.set(index));
         b.iter_aux().filter_map(used).for_each(|index| b_aux.set(index));
         self.row([&a, &b, &c]);
-    }
-
-    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
-
-    fn pop_namespace(&mut self) {}
-
-    fn get_root(&mut self) -> &mut Self {
-        self
     }
 }

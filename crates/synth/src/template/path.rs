@@ -1,8 +1,9 @@
 //! Where in upstream's circuit a row stands.
 
-use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
-use cuzk_values::{R1cs, Scalar};
+use bellpepper_core::{Index, SynthesisError, Variable};
+use cuzk_values::R1cs;
 
+use crate::system::{Name, Product, System, Value, synthesize};
 use crate::{FilecoinCircuit, SynthError};
 
 /// The namespaces, and the name, of a row of a circuit's template in upstream's
@@ -24,7 +25,7 @@ pub fn row_path(circuit: FilecoinCircuit, r1cs: &R1cs, row: usize) -> Result<Str
     }
     let (stored, copy) = r1cs.a.repeat().stored(row);
     let mut finder = Finder { namespaces: Vec::new(), left: stored, found: None };
-    let synthesized = circuit.blank_beginning().synthesize(&mut finder);
+    let synthesized = synthesize(circuit.blank_beginning(), &mut finder);
     match (finder.found, synthesized) {
         (Some(path), _) => {
             let [first, name] = circuit.block_names(copy);
@@ -52,42 +53,23 @@ impl Finder {
     }
 }
 
-impl ConstraintSystem<Scalar> for Finder {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Scalar, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+impl System for Finder {
+    fn alloc(&mut self, _: Name<'_>, _: Value<'_>) -> Result<Variable, SynthesisError> {
         self.go_on()?;
         // All under one index, so that linear combinations stay short.
         Ok(Variable::new_unchecked(Index::Aux(0)))
     }
 
-    fn alloc_input<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Scalar, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+    fn alloc_input(&mut self, _: Name<'_>, _: Value<'_>) -> Result<Variable, SynthesisError> {
         self.go_on()?;
         Ok(Variable::new_unchecked(Index::Input(1)))
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, annotation: A, _: LA, _: LB, _: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-        LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-        LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
-    {
+    fn enforce(&mut self, name: Name<'_>, _: Product<'_>) {
         match self.left.checked_sub(1) {
             Some(left) => self.left = left,
             None if self.found.is_none() => {
-                let name = annotation().into();
+                let name = name.get();
                 let names = self.namespaces.iter().chain([&name]).map(String::as_str);
                 self.found = Some(names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/"));
             }
@@ -95,15 +77,11 @@ impl ConstraintSystem<Scalar> for Finder {
         }
     }
 
-    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, name: N) {
-        self.namespaces.push(name().into());
+    fn push_namespace(&mut self, name: Name<'_>) {
+        self.namespaces.push(name.get());
     }
 
     fn pop_namespace(&mut self) {
         self.namespaces.pop();
-    }
-
-    fn get_root(&mut self) -> &mut Self {
-        self
     }
 }
