@@ -3,7 +3,8 @@
 //! A bit of a word is a constant, a variable, or the negation of one
 //! (bellpepper-core 0.2.1, `Boolean`). Constants are folded, so that which bits
 //! of an operation are variables follows from which of its operands' are. All 32
-//! are worked out at once, by masks.
+//! are worked out at once, by masks. Where there are only variables, a `u32` is a
+//! word, and nothing is left to be worked out.
 
 use super::Part;
 
@@ -29,7 +30,7 @@ impl Word {
         Self { value, constant: 0, negated: 0 }
     }
 
-    pub(crate) const fn rotate_right(self, by: u32) -> Self {
+    const fn rotate_right(self, by: u32) -> Self {
         let Self { value, constant, negated } = self;
         Self {
             value: value.rotate_right(by),
@@ -39,9 +40,14 @@ impl Word {
     }
 
     /// Zeros that come in are constants.
-    pub(crate) const fn shift_right(self, by: u32) -> Self {
+    const fn shift_right(self, by: u32) -> Self {
         let Self { value, constant, negated } = self;
         Self { value: value >> by, constant: (constant >> by) | !(u32::MAX >> by), negated: negated >> by }
+    }
+
+    /// The word, if all its bits are variables.
+    pub(crate) fn of_variables(self) -> Option<u32> {
+        (self.constant | self.negated == 0).then_some(self.value)
     }
 
     const fn not(self) -> Self {
@@ -71,6 +77,69 @@ impl Word {
     }
 }
 
+/// What SHA-256's gadget does with words of one kind.
+pub(super) trait Operations<W> {
+    /// A word whose bits are constants.
+    fn constant(value: u32) -> W;
+    /// The exclusive or of `word` turned right by so much: Σ of FIPS 180-4, by `UInt32::xor`.
+    fn turns(&mut self, word: W, by: [u32; 3]) -> W;
+    /// The exclusive or of `word` turned right by so much, and shifted right by `shift`: σ.
+    fn turns_and_shift(&mut self, word: W, by: [u32; 2], shift: u32) -> W;
+    /// `Boolean::sha256_ch` for each bit: `a` chooses between `b` and `c`.
+    fn choose(&mut self, a: W, b: W, c: W) -> W;
+    /// `Boolean::sha256_maj` for each bit: what most of the three are, then `b ∧ c`.
+    fn majority(&mut self, a: W, b: W, c: W) -> W;
+    /// `UInt32::addmany`: the sum of all words, carries included.
+    fn add<const N: usize>(&mut self, words: [W; N]) -> W;
+}
+
+/// Words of variables. One of constants may be among them where they are added.
+impl Operations<u32> for Part<'_> {
+    #[inline]
+    fn constant(value: u32) -> u32 {
+        value
+    }
+
+    #[inline]
+    fn turns(&mut self, word: u32, [x, y, z]: [u32; 3]) -> u32 {
+        let first = word.rotate_right(x) ^ word.rotate_right(y);
+        let both = first ^ word.rotate_right(z);
+        self.bits(u64::from(first) | (u64::from(both) << 32), 64);
+        both
+    }
+
+    /// The zeros that come in are constants, which take no variables.
+    #[inline]
+    fn turns_and_shift(&mut self, word: u32, [x, y]: [u32; 2], shift: u32) -> u32 {
+        let first = word.rotate_right(x) ^ word.rotate_right(y);
+        let both = first ^ (word >> shift);
+        let new = both & (u32::MAX >> shift);
+        self.bits(u64::from(first) | (u64::from(new) << 32), 64 - shift);
+        both
+    }
+
+    #[inline]
+    fn choose(&mut self, a: u32, b: u32, c: u32) -> u32 {
+        let value = (a & b) | (!a & c);
+        self.bits(value.into(), 32);
+        value
+    }
+
+    #[inline]
+    fn majority(&mut self, a: u32, b: u32, c: u32) -> u32 {
+        let value = (a & b) | (a & c) | (b & c);
+        self.bits(spread(value) | (spread(b & c) << 1), 64);
+        value
+    }
+
+    #[inline]
+    fn add<const N: usize>(&mut self, words: [u32; N]) -> u32 {
+        let sum = words.into_iter().map(u64::from).sum::<u64>();
+        self.bits(sum, sum_bits(N));
+        sum as u32
+    }
+}
+
 impl Part<'_> {
     /// The bits of `bits` in `mask`, the least significant first.
     #[inline]
@@ -90,7 +159,7 @@ impl Part<'_> {
     /// `UInt32::xor`: a variable for each bit that is one in both operands. It
     /// holds the exclusive or of their variables, whatever negates those.
     #[inline]
-    pub(super) fn xor(&mut self, a: Word, b: Word) -> Word {
+    fn xor(&mut self, a: Word, b: Word) -> Word {
         let value = a.value ^ b.value;
         let variables = !(a.constant | b.constant);
         let flipped = a.negated ^ b.negated;
@@ -103,15 +172,39 @@ impl Part<'_> {
         let negated = flipped ^ (a.value & a.constant) ^ (b.value & b.constant);
         Word { value, constant, negated: negated & !constant }
     }
+}
 
-    /// `Boolean::sha256_ch` for each bit: `a` chooses between `b` and `c`.
+impl Operations<Word> for Part<'_> {
+    fn constant(value: u32) -> Word {
+        Word::constant(value)
+    }
+
     #[inline]
-    pub(super) fn choose(&mut self, a: Word, b: Word, c: Word) -> Word {
-        let value = (a.value & b.value) | (!a.value & c.value);
-        if (a.constant | b.constant | c.constant) == 0 {
-            self.bits(value.into(), 32);
-            return Word::variable(value);
+    fn turns(&mut self, word: Word, by: [u32; 3]) -> Word {
+        if let Some(word) = word.of_variables() {
+            return Word::variable(self.turns(word, by));
         }
+        let [x, y, z] = by.map(|by| word.rotate_right(by));
+        let first = self.xor(x, y);
+        self.xor(first, z)
+    }
+
+    #[inline]
+    fn turns_and_shift(&mut self, word: Word, by: [u32; 2], shift: u32) -> Word {
+        if let Some(word) = word.of_variables() {
+            return Word::variable(self.turns_and_shift(word, by, shift));
+        }
+        let [x, y] = by.map(|by| word.rotate_right(by));
+        let first = self.xor(x, y);
+        self.xor(first, word.shift_right(shift))
+    }
+
+    #[inline]
+    fn choose(&mut self, a: Word, b: Word, c: Word) -> Word {
+        if let [Some(a), Some(b), Some(c)] = [a, b, c].map(Word::of_variables) {
+            return Word::variable(self.choose(a, b, c));
+        }
+        let value = (a.value & b.value) | (!a.value & c.value);
         let constant = a.constant & b.constant & c.constant;
         let mut cases = Cases::default();
         cases.case(constant, (Word::constant(value), 0));
@@ -127,15 +220,13 @@ impl Part<'_> {
         word
     }
 
-    /// `Boolean::sha256_maj` for each bit: what most of the three are. Where none
-    /// is a constant, `b ∧ c` is a variable too, after each bit's own.
+    /// Where none is a constant, `b ∧ c` is a variable too, after each bit's own.
     #[inline]
-    pub(super) fn majority(&mut self, a: Word, b: Word, c: Word) -> Word {
-        let value = (a.value & b.value) | (a.value & c.value) | (b.value & c.value);
-        if (a.constant | b.constant | c.constant) == 0 {
-            self.bits(spread(value) | (spread(b.value & c.value) << 1), 64);
-            return Word::variable(value);
+    fn majority(&mut self, a: Word, b: Word, c: Word) -> Word {
+        if let [Some(a), Some(b), Some(c)] = [a, b, c].map(Word::of_variables) {
+            return Word::variable(self.majority(a, b, c));
         }
+        let value = (a.value & b.value) | (a.value & c.value) | (b.value & c.value);
         let constant = a.constant & b.constant & c.constant;
         let mut cases = Cases::default();
         cases.case(constant, (Word::constant(value), 0));
@@ -155,18 +246,21 @@ impl Part<'_> {
         word
     }
 
-    /// `UInt32::addmany`: the sum of all words, carries included, or nothing
-    /// where all are constants.
+    /// No variable where all are constants.
     #[inline]
-    pub(super) fn add<const N: usize>(&mut self, words: [Word; N]) -> Word {
+    fn add<const N: usize>(&mut self, words: [Word; N]) -> Word {
         let sum = words.iter().map(|word| u64::from(word.value)).sum::<u64>();
         if words.iter().all(|word| word.constant == u32::MAX) {
             return Word::constant(sum as u32);
         }
-        let most = N as u64 * u64::from(u32::MAX);
-        self.bits(sum, 64 - most.leading_zeros());
+        self.bits(sum, sum_bits(N));
         Word::variable(sum as u32)
     }
+}
+
+/// Bits of a sum of `words` words.
+const fn sum_bits(words: usize) -> u32 {
+    64 - (words as u64 * u32::MAX as u64).leading_zeros()
 }
 
 /// A word put together by cases, the first that holds deciding each bit.
