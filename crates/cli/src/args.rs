@@ -375,6 +375,7 @@ pub(crate) struct Bench {
 Examples:
   cuzk graph
   cuzk graph --sector-size 32GiB
+  cuzk graph --sector-size 32GiB --non-interactive
   cuzk graph --kind window-post --sector-size 32GiB
   cuzk graph --dot | dot -Tsvg > graph.svg")]
 pub(crate) struct GraphArgs {
@@ -384,6 +385,9 @@ pub(crate) struct GraphArgs {
     /// The sector's size, as in `cuzk fixture porep --help`
     #[arg(long, value_name = "SIZE", default_value = "2KiB", value_parser = sector_shape)]
     pub(crate) sector_size: SectorShape,
+    /// Of a non-interactive PoRep: 126 partitions, 13 of a test size
+    #[arg(long)]
+    pub(crate) non_interactive: bool,
     #[command(flatten)]
     pub(crate) circuits: Circuits,
     /// Print Graphviz text instead of a table: pipe it to `dot -Tsvg`

@@ -3,24 +3,35 @@
 use cuzk_groth16::{Parameters, Prover, graph};
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_pipeline_core::{EdgeView, Footprint, Graph, StageView};
-use cuzk_synth::{FilecoinCircuit, Statement};
+use cuzk_synth::{FilecoinCircuit, SectorShape, Statement};
 use cuzk_values::Proof;
 use serde_json::{Value as Json, json};
 
 use crate::args::GraphArgs;
-use crate::failure::{Classify as _, Failure};
+use crate::failure::{Class, Classify as _, Failure};
 use crate::printer::Printer;
 use crate::units::counted;
 use crate::{circuits, machine, source};
 
 pub(crate) fn run(printer: Printer, args: &GraphArgs) -> Result<(), Failure> {
     let circuit = source::circuit(args.kind, args.sector_size)?;
+    let SectorShape { partitions, non_interactive_partitions, .. } = args.sector_size;
+    let partitions = match circuit {
+        FilecoinCircuit::Porep(_) if args.non_interactive => non_interactive_partitions,
+        FilecoinCircuit::Porep(_) => partitions,
+        _ if args.non_interactive => {
+            let error = anyhow::anyhow!("--non-interactive is of a porep, not of a {}", circuit.statement());
+            return Err(Failure::new(Class::Input, error));
+        }
+        FilecoinCircuit::Post(_) => 1,
+        FilecoinCircuit::Snap(circuit) => circuit.partitions(),
+    };
     let constraints = circuits::circuit(printer, &args.circuits, circuit)?;
     let prover = Prover::new(constraints, Parameters::Absent).or_bug()?;
     match circuit {
-        FilecoinCircuit::Porep(circuit) => show(printer, args, &prover, circuit, args.sector_size.partitions),
-        FilecoinCircuit::Post(circuit) => show(printer, args, &prover, circuit, 1),
-        FilecoinCircuit::Snap(circuit) => show(printer, args, &prover, circuit, circuit.partitions()),
+        FilecoinCircuit::Porep(circuit) => show(printer, args, &prover, circuit, partitions),
+        FilecoinCircuit::Post(circuit) => show(printer, args, &prover, circuit, partitions),
+        FilecoinCircuit::Snap(circuit) => show(printer, args, &prover, circuit, partitions),
     }
 }
 

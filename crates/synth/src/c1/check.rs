@@ -190,15 +190,15 @@ fn challenges(c1: &C1, shape: SectorShape) -> Result<(), Fault> {
 fn challenges_of(c1: &C1, shape: SectorShape, variant: PoRepVariant) -> Result<(), Fault> {
     let inputs = upstream::public_inputs(c1, None);
     let rule = upstream::challenges(shape, variant);
+    let of = match variant {
+        PoRepVariant::NonInteractive => "the challenge that replica_id and comm_r give",
+        _ => "the challenge that replica_id and seed give",
+    };
     for (k, partition) in c1.partitions.iter().enumerate() {
         let expected = inputs.challenges(&rule, shape.nodes(), Some(k));
         for (i, (proof, expected)) in partition.iter().zip(expected).enumerate() {
             if proof.challenge() as usize != expected {
-                let problem = Problem::differs(
-                    proof.challenge(),
-                    expected,
-                    "the challenge that replica_id and seed give",
-                );
+                let problem = Problem::differs(proof.challenge(), expected, of);
                 let fault = Fault::from(problem).in_field("index").in_field("column").in_field("c_x");
                 return Err(in_challenge(fault.in_field("replica_column_proofs"), k, i));
             }
