@@ -16,7 +16,7 @@ use cuzk_synth::SectorShape;
 
 pub(crate) use fixture::{C1Format, Fixture, FixturePorep, FixturePost, FixtureSnap, VanillaFormat};
 pub(crate) use given::{Given, GivenPost, GivenSnap};
-pub(crate) use sealed::{Vanilla, VanillaPorep, VanillaPost, VanillaSnap};
+pub(crate) use sealed::{Vanilla, VanillaPorep, VanillaPost, VanillaSnap, VanillaWindowPost};
 pub(crate) use vanilla::{CheckVanilla, Inspect};
 
 use crate::units::{Memory, sector_shape};

@@ -157,11 +157,7 @@ fn decode_post(printer: Printer, options: &PostInput, kind: PostKind) -> Result<
     let known = post::Known { kind: Some(kind), ..known };
     let post: Post = read(&options.input, |file| post::decode(file, &known))?;
     let shape = post::shape_of(&post).or_input()?.sector;
-    if !post.sectors.is_sorted_by(|one, next| one.number < next.number) {
-        printer.warn(
-            "warning: the sectors' numbers do not ascend: Filecoin's verifiers take each sector once, in order",
-        );
-    }
+    warn_of_order(printer, post.sectors.iter().map(|sector| sector.number));
     let sectors = counted(post.sectors.len(), "sector");
     Ok(Given {
         statement: of_size(PostCircuit::of_size(post.kind, shape.sector_size()), shape)?,
@@ -170,6 +166,15 @@ fn decode_post(printer: Printer, options: &PostInput, kind: PostKind) -> Result<
         shape,
         check_trees: post::check_trees_watched,
     })
+}
+
+/// Warns where sectors do not come as verifiers take them.
+pub(crate) fn warn_of_order(printer: Printer, numbers: impl Iterator<Item = u64>) {
+    if !numbers.is_sorted_by(|one, next| one < next) {
+        printer.warn(
+            "warning: the sectors' numbers do not ascend: Filecoin's verifiers take each sector once, in order",
+        );
+    }
 }
 
 /// A circuit by what it proves and of what size.

@@ -1,10 +1,12 @@
 //! Vanilla proofs of sectors that upstream has sealed and updated.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use filecoin_proofs_api::RegisteredSealProof;
+use filecoin_proofs_api::post::{generate_fallback_sector_challenges, generate_single_vanilla_proof};
+use filecoin_proofs_api::{PrivateReplicaInfo, RegisteredPoStProof, RegisteredSealProof, SectorId};
 use sealing::{seal, update};
 use serde_json::{Value, json};
 
@@ -65,9 +67,10 @@ fn seal_and_prove() {
         ),
     ];
     let (ticket, seed) = ("01".repeat(32), "02".repeat(32));
+    let mut comm_r = BTreeMap::new();
     for (i, (registered, name, partitions)) in variants.into_iter().enumerate() {
         let number = 40 + i as u64;
-        seal(registered, number, folder);
+        comm_r.insert(number, seal(registered, number, folder));
         let line = format!(
             "vanilla porep --registered-proof {name} --sector {number}:sealed-{number}:cache-{number} \
              --miner-addr t01000 --ticket {ticket} --seed {seed} --out c1.json"
@@ -85,6 +88,8 @@ fn seal_and_prove() {
         assert_eq!((&made["kind"], &made["challenges"]), (&json!("window-post"), &json!(20)));
         assert_eq!(said(folder, "check-vanilla post.json")["valid"], true);
     }
+    window_post_of_two_partitions(folder, &comm_r);
+
     let winning = "vanilla winning-post --registered-proof StackedDrgWinning2KiBV1";
     let made = said(folder, &format!("{winning} --sector 41:sealed-41:cache-41 {common}"));
     assert_eq!((&made["kind"], &made["challenges"]), (&json!("winning-post"), &json!(66)));
@@ -99,7 +104,7 @@ fn seal_and_prove() {
     let error = refused(folder, &format!("{winning} {sectors} {common}"));
     assert!(error.contains("vanilla_proofs") && error.contains("has more than 1 elements"), "{error}");
     let error = refused(folder, &format!("{winning} --sector 41:sealed-41:nowhere {common}"));
-    assert!(error.contains("the sector cannot be proved") && error.contains("nowhere/p_aux"), "{error}");
+    assert!(error.contains("the sector cannot be proved") && error.contains("`nowhere`"), "{error}");
     let error = refused(folder, &format!("vanilla winning-post --registered-proof 10 {sectors} {common}"));
     assert!(error.contains("is of a window-post, not of a winning-post"), "{error}");
     let error = refused(folder, &format!("{winning} --sector 41 {common}"));
@@ -107,4 +112,50 @@ fn seal_and_prove() {
     // The replica of another sector.
     let error = refused(folder, &format!("{winning} --sector 41:sealed-40:cache-41 {common}"));
     assert!(error.contains("sector 41"), "{error}");
+}
+
+/// Three sectors, of which a partition has room for two: partition by partition they
+/// are what upstream makes of them with its own challenges, and so is the second alone.
+fn window_post_of_two_partitions(folder: &Path, comm_r: &BTreeMap<u64, [u8; 32]>) {
+    let sectors = [40, 41, 42].map(|n| format!("--sector {n}:sealed-{n}:cache-{n}"));
+    let (randomness, prover) = ([2; 32], sealing::prover_id());
+    for registered in
+        [RegisteredPoStProof::StackedDrgWindow2KiBV1, RegisteredPoStProof::StackedDrgWindow2KiBV1_2]
+    {
+        let line = format!(
+            "vanilla window-post --registered-proof {registered:?} --miner-addr t01000 --randomness {} \
+             --format bincode --out posts/post.bin",
+            "02".repeat(32)
+        );
+        let _ = std::fs::remove_dir_all(folder.join("posts"));
+        std::fs::create_dir(folder.join("posts")).unwrap();
+        let made = said(folder, &format!("{line} {}", sectors.join(" ")));
+        let files: Vec<_> = made["partitions"].as_array().unwrap().iter().map(|made| &made["file"]).collect();
+        assert_eq!(files, ["posts/post-0.bin", "posts/post-1.bin"]);
+        said(folder, &format!("{line} --partition-index 1 {}", sectors[2]));
+        let read = |name: &str| std::fs::read(folder.join("posts").join(name)).unwrap();
+        assert_eq!(read("post.bin"), read("post-1.bin"));
+
+        let numbers = [40, 41, 42].map(SectorId::from);
+        let challenges = generate_fallback_sector_challenges(registered, &randomness, &numbers, prover);
+        let upstream = |number: u64| {
+            let [sealed, cache] = ["sealed", "cache"].map(|name| folder.join(format!("{name}-{number}")));
+            let replica = PrivateReplicaInfo::new(registered, comm_r[&number], cache, sealed);
+            let number = SectorId::from(number);
+            let challenges = &challenges.as_ref().unwrap()[&number];
+            generate_single_vanilla_proof(registered, number, &replica, challenges).unwrap()
+        };
+        assert_eq!(read("post-0.bin"), [upstream(40), upstream(41)].concat());
+        assert_eq!(read("post-1.bin"), upstream(42));
+    }
+    let error = refused(
+        folder,
+        &format!(
+            "vanilla window-post --registered-proof 5 --miner-addr t01000 --randomness {} \
+             --partition-index 1 {} --out post.json",
+            "02".repeat(32),
+            sectors.join(" ")
+        ),
+    );
+    assert!(error.contains("vanilla_proofs") && error.contains("has more than 2 elements"), "{error}");
 }

@@ -131,3 +131,58 @@ fn options_of_fixtures_are_heeded() {
     let error = refused(folder, "fixture snap --sector-size 1GiB --out snap");
     assert!(error.contains("hint: sectors of 1GiB cannot be updated"), "{error}");
 }
+
+/// A randomness that is no scalar, and sectors without number, before any file is
+/// opened: the pipe in their place would never answer.
+#[test]
+fn sectors_are_opened_once_all_else_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::create_dir_all(folder.join("cache/p_aux")).unwrap();
+    std::fs::create_dir(folder.join("trees")).unwrap();
+    std::fs::write(folder.join("file"), [0; 2048]).unwrap();
+    std::fs::write(folder.join("trees/p_aux"), [0; 64]).unwrap();
+    for pipe in ["pipe", "trees/sc-02-data-tree-r-last.dat"] {
+        assert!(Command::new("mkfifo").arg(folder.join(pipe)).status().unwrap().success());
+    }
+    let post = |kind: &str, proof: &str, randomness: &str, sectors: &[&str]| {
+        let sectors = sectors.join(" --sector ");
+        let line = format!("vanilla {kind} --registered-proof {proof} --miner-addr 1000");
+        refused(folder, &format!("{line} --randomness {randomness} --out out --sector {sectors}"))
+    };
+    let (window, winning) = ("StackedDrgWindow2KiBV1_2", "StackedDrgWinning2KiBV1");
+    let good = "02".repeat(32);
+    let error = post("window-post", window, &"ff".repeat(32), &["1:pipe:pipe"]);
+    assert!(error.contains("randomness: 0xffff"), "{error}");
+    let error = post("winning-post", winning, &good, &["1:pipe:pipe", "2:pipe:pipe"]);
+    assert!(error.contains("vanilla_proofs: has more than 1 elements"), "{error}");
+    let three = ["1:pipe:pipe", "2:pipe:pipe", "3:pipe:pipe"];
+    let error = post("window-post --partition-index 7", window, &good, &three);
+    assert!(error.contains("vanilla_proofs: has more than 2 elements"), "{error}");
+
+    for (sector, wrong) in [
+        ("1:pipe:cache", "pipe is a pipe or a device, not a file"),
+        ("1:trees:cache", "trees is a folder, not a file"),
+        ("1:file:cache", "cache/p_aux is a folder, not a file"),
+        ("1:file:trees", "trees/sc-02-data-tree-r-last.dat is a pipe or a device, not a file"),
+        ("1:file:file", "file"),
+    ] {
+        for (kind, proof) in [("window-post", window), ("winning-post", winning)] {
+            let error = post(kind, proof, &good, &[sector]);
+            assert!(error.contains("the sector cannot be proved") && error.contains(wrong), "{error}");
+        }
+        let porep = "vanilla porep --registered-proof 5 --miner-addr 1000";
+        let error =
+            refused(folder, &format!("{porep} --ticket {good} --seed {good} --out out --sector {sector}"));
+        assert!(error.contains("the sector cannot be proved") && error.contains(wrong), "{error}");
+        let replica = &sector[2..];
+        let snap = format!("vanilla snap --registered-proof 0 --sealed {replica} --updated {replica}");
+        let error = refused(folder, &format!("{snap} --out out"));
+        assert!(error.contains("the sector cannot be proved") && error.contains(wrong), "{error}");
+    }
+    // Several partitions do not go into one stream.
+    let line = format!("--registered-proof {window} --miner-addr 1000 --randomness {good} --out /dev/null");
+    let sectors = three.join(" --sector ");
+    let error = refused(folder, &format!("vanilla window-post {line} --sector {sectors}"));
+    assert!(error.contains("/dev/null: several partitions take files of their own"), "{error}");
+}

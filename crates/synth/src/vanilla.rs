@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cuzk_pipeline_core::Cancelled;
-use cuzk_values::{C1, Node, Post, Snap};
+use cuzk_values::{C1, Node, Post, PostKind, Snap};
 use filecoin_proofs_api::seal::{SealPreCommitPhase2Output, seal_commit_phase1};
 use filecoin_proofs_api::{
     PieceInfo, PrivateReplicaInfo, RegisteredPoStProof, RegisteredSealProof, RegisteredUpdateProof, SectorId,
@@ -23,6 +23,9 @@ use filecoin_proofs_api::{
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 
+use crate::input::error::{Fault, Problem};
+use crate::input::layers::Layers;
+use crate::input::reader::is_canonical;
 use crate::input::{InputError, Progress, Watch};
 use crate::registered::{PostProof, SealProof, UpdateProof};
 use crate::{PostShape, c1, hash, post, snap};
@@ -38,6 +41,36 @@ pub struct SealedSector {
     pub cache: PathBuf,
 }
 
+/// How the files in a cache are called that sealing leaves there.
+const CACHED: [&str; 4] = ["p_aux", "t_aux", "sc-02-", "syn-porep-"];
+
+impl SealedSector {
+    /// The replica and the sealing's files are files, where they are there: to open a
+    /// pipe is to wait for whoever writes into it.
+    fn check_files(&self) -> Result<(), InputError> {
+        check_file(&self.replica)?;
+        for entry in fs_err::read_dir(&self.cache).map_err(InputError::sector)? {
+            let entry = entry.map_err(InputError::sector)?;
+            let name = entry.file_name();
+            if CACHED.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes())) {
+                check_file(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_file(path: &Path) -> Result<(), InputError> {
+    // What is missing is named by who needs it.
+    let Ok(there) = path.metadata() else { return Ok(()) };
+    let what = match there.file_type() {
+        kind if kind.is_file() => return Ok(()),
+        kind if kind.is_dir() => "a folder",
+        _ => "a pipe or a device",
+    };
+    Err(InputError::Sector(format!("{} is {what}, not a file", path.display())))
+}
+
 /// What a C1 takes besides the sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seal {
@@ -51,6 +84,52 @@ pub struct Seal {
     pub seed: Node,
 }
 
+/// What a proof of spacetime takes besides the sectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spacetime {
+    /// Which proof it is.
+    pub proof: PostProof,
+    /// The miner: see [`c1::prover_id`].
+    pub prover_id: Node,
+    /// The randomness of the challenges.
+    pub randomness: Node,
+    /// Which partition of a `WindowPoSt` the sectors are. Only challenges of
+    /// [`V1`](cuzk_values::PostVersion::V1) depend on it. A `WinningPoSt` has none but 0.
+    pub partition: u32,
+}
+
+impl Spacetime {
+    /// How many sectors a partition has room for.
+    pub fn room(&self) -> usize {
+        PostShape::new(self.proof.shape, self.proof.kind).sectors
+    }
+
+    /// All that can be checked before a file is opened.
+    fn check(&self, sectors: usize) -> Result<(), Fault> {
+        let limit = self.room();
+        if sectors == 0 || sectors > limit {
+            let problem = match sectors {
+                0 => Problem::Missing,
+                _ => Problem::TooMany { limit },
+            };
+            return Err(Fault::from(problem).in_field("vanilla_proofs"));
+        }
+        if !is_canonical(self.randomness) {
+            return Err(Fault::from(Problem::Unmasked { value: self.randomness }).in_field("randomness"));
+        }
+        if !is_canonical(self.prover_id) {
+            return Err(Fault::from(Problem::NotCanonical { value: self.prover_id }).in_field("prover_id"));
+        }
+        match self.proof.kind {
+            PostKind::Winning if self.partition > 0 => {
+                let of = "the partition that a WinningPoSt has";
+                Err(Fault::from(Problem::differs(self.partition, 0, of)).in_field("partition_index"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The C1 of a sealed sector (`seal_commit_phase1`), of all whose data one piece
 /// is made. Of a synthetic sector the cache must have the synthetic proofs.
 ///
@@ -60,6 +139,7 @@ pub struct Seal {
 pub fn porep(sector: &SealedSector, seal: &Seal) -> Result<C1, InputError> {
     let shape = seal.proof.shape;
     let registered: RegisteredSealProof = registered(seal.proof.number(), shape.sector_size())?;
+    sector.check_files()?;
     let (comm_c, comm_r_last) = p_aux(&sector.cache)?;
     let comm_d = data_root(&sector.cache)?;
     let pre_commit = SealPreCommitPhase2Output {
@@ -84,31 +164,28 @@ pub fn porep(sector: &SealedSector, seal: &Seal) -> Result<C1, InputError> {
     Ok(C1 { sector_number: Some(sector.number), ..c1 })
 }
 
-/// The vanilla proofs of a proof of spacetime (`generate_single_vanilla_proof`).
-/// `watch` hears of each sector.
+/// The vanilla proofs of one partition of a proof of spacetime
+/// (`generate_single_vanilla_proof`). `watch` hears of each sector.
 ///
 /// # Errors
+/// [`InputError::Invalid`], before any file is opened, where there are no sectors or
+/// too many, or the randomness is no scalar; and where the sectors' proofs are wrong.
 /// [`InputError::Sector`] where the files are not those of such a sector;
-/// [`InputError::Invalid`] where there are too many, or their proofs are wrong;
 /// [`InputError::Cancelled`].
-pub fn post(
-    proof: PostProof,
-    prover_id: Node,
-    randomness: Node,
-    sectors: &[SealedSector],
-    watch: &Watch<'_>,
-) -> Result<Post, InputError> {
-    let PostProof { shape, kind, version } = proof;
-    let registered: RegisteredPoStProof = registered(proof.number(), shape.sector_size())?;
+pub fn post(of: &Spacetime, sectors: &[SealedSector], watch: &Watch<'_>) -> Result<Post, InputError> {
+    of.check(sectors.len()).map_err(|fault| fault.error(&Layers::default()))?;
+    let Spacetime { proof: PostProof { shape, kind, version }, prover_id, randomness, partition } = *of;
+    let registered: RegisteredPoStProof = registered(of.proof.number(), shape.sector_size())?;
     let shape = PostShape::new(shape, kind);
     let (done, total) = (AtomicU64::new(0), sectors.len() as u64);
     let prove = |(i, sector): (usize, &SealedSector)| {
-        let first = post::first_index(version, shape, 0, i);
+        let first = post::first_index(version, shape, partition, i);
         let challenge = |n: usize| {
             let index = first + n as u64;
             post::challenge(&randomness, sector.number, index, shape.sector.log_nodes).into()
         };
         let challenges: Vec<u64> = (0..shape.challenges).map(challenge).collect();
+        sector.check_files()?;
         let (comm_c, comm_r_last) = p_aux(&sector.cache)?;
         let comm_r = hash::comm_r(&comm_c, &comm_r_last);
         let replica =
@@ -134,7 +211,7 @@ pub fn post(
         sector_size: Some(shape.sector.sector_size()),
         prover_id: Some(prover_id),
         randomness: Some(randomness),
-        partition: None,
+        partition: (kind == PostKind::Window).then_some(partition),
     };
     post::decode(&proofs.concat()[..], &known)
 }
@@ -147,6 +224,8 @@ pub fn post(
 /// [`InputError::Invalid`] where its proofs are wrong.
 pub fn snap(proof: UpdateProof, sealed: &SealedSector, updated: &SealedSector) -> Result<Snap, InputError> {
     let registered: RegisteredUpdateProof = registered(proof.number(), proof.shape.sector_size())?;
+    sealed.check_files()?;
+    updated.check_files()?;
     let comm_r = |sector: &SealedSector| {
         p_aux(&sector.cache).map(|(comm_c, comm_r_last)| hash::comm_r(&comm_c, &comm_r_last))
     };

@@ -19,8 +19,8 @@ pub(crate) enum Vanilla {
     Porep(VanillaPorep),
     /// Make the vanilla proofs of an updated sector (SnapDeals)
     Snap(VanillaSnap),
-    /// Make the vanilla proofs of a WindowPoSt's partition
-    WindowPost(VanillaPost),
+    /// Make the vanilla proofs of a WindowPoSt, partition by partition
+    WindowPost(VanillaWindowPost),
     /// Make the vanilla proof of a WinningPoSt
     WinningPost(VanillaPost),
 }
@@ -82,7 +82,25 @@ pub(crate) struct VanillaSnap {
 Examples:
   cuzk vanilla window-post --registered-proof StackedDrgWindow32GiBV1_1 --miner-addr t01000 \\
       --randomness be65… --sector 7:sealed/s-t01000-7:cache/s-t01000-7 \\
-      --sector 9:sealed/s-t01000-9:cache/s-t01000-9 --out post.json")]
+      --sector 9:sealed/s-t01000-9:cache/s-t01000-9 --out post.json
+
+A partition has room for 2349 sectors of 32GiB, 2300 of 64GiB, 2 of other sizes. More of them \
+are taken for partitions 0, 1 and so on, each in a file of its own: post-0.json, post-1.json. \
+The proof of them all is the proofs of the partitions, one after the other.")]
+pub(crate) struct VanillaWindowPost {
+    #[command(flatten)]
+    pub(crate) post: VanillaPost,
+    /// The sectors are those of this partition, counted from 0 [default: of as many as
+    /// they fill]. Only the challenges of V1 proofs depend on it
+    #[arg(long, value_name = "K")]
+    pub(crate) partition_index: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk vanilla winning-post --registered-proof StackedDrgWinning32GiBV1 --miner-addr t01000 \\
+      --randomness be65… --sector 7:sealed/s-t01000-7:cache/s-t01000-7 --out post.json")]
 pub(crate) struct VanillaPost {
     /// The registered PoSt proof, by its name or its number (0 to 14)
     #[arg(long, value_name = "PROOF", value_parser = post_proof)]

@@ -28,8 +28,8 @@ fn staged(seed: u64, path: &Path) -> [PieceInfo; 1] {
     [seal::add_piece(registered, &data[..], &mut file, UNPADDED, &[]).unwrap().0]
 }
 
-/// Seals a sector into `sealed-N` and `cache-N`.
-pub(crate) fn seal(registered: RegisteredSealProof, number: u64, folder: &Path) {
+/// Seals a sector into `sealed-N` and `cache-N`, and gives its `comm_r`.
+pub(crate) fn seal(registered: RegisteredSealProof, number: u64, folder: &Path) -> [u8; 32] {
     let path = |name: &str| folder.join(format!("{name}-{number}"));
     let (staged_path, sealed, cache) = (path("staged"), path("sealed"), path("cache"));
     std::fs::create_dir(&cache).unwrap();
@@ -48,9 +48,11 @@ pub(crate) fn seal(registered: RegisteredSealProof, number: u64, folder: &Path) 
         &pieces,
     );
     let pre_commit = seal::seal_pre_commit_phase2(phase1.unwrap(), &cache, &sealed).unwrap();
+    let comm_r = pre_commit.comm_r;
     if registered.feature_enabled(ApiFeature::SyntheticPoRep) {
         seal::generate_synth_proofs(&cache, &sealed, prover, sector, TICKET, pre_commit, &pieces).unwrap();
     }
+    comm_r
 }
 
 /// Gives a sealed sector data, into `updated` and `update-cache`.
