@@ -23,7 +23,11 @@ const COMMANDS: [Command; 6] = [
     ("tidy", "hold the sources against the rules that no compiler knows", tidy::run),
     ("deps", "hold `cargo metadata` against ARCHITECTURE.md and docs/dependencies.md", deps::run),
     ("loom", "explore the interleavings of the engine's slots and wake-ups", loom::run),
-    ("fuzz", "TARGET [OPTION…]  fuzz decoders (needs a nightly and cargo-fuzz)", fuzz::run),
+    (
+        "fuzz",
+        "TARGET [OPTION…]  fuzz decoders with libFuzzer and its options (needs a C++ compiler)",
+        fuzz::run,
+    ),
     ("miri", "[FILTER…]  run the engine's tests under Miri (needs a nightly with it)", miri::run),
 ];
 

@@ -8,9 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use cuzk_synth::input::Known;
-use cuzk_synth::template::{self, MULTIPLE};
-use cuzk_synth::{FilecoinCircuit, c1, fixture, post, snap};
+use cuzk_synth::template::MULTIPLE;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -133,53 +131,9 @@ fn fuzz(
     assert!(runs > 100 && taken > 0);
 }
 
-fn encoded<E>(encode: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    assert!(encode(&mut bytes).is_ok());
-    bytes
-}
-
 #[test]
 fn inputs() {
-    let (c1, snap) = (fixture::porep(2048, 1).unwrap(), fixture::snap(2048, 1).unwrap());
-    let [window, winning] = [fixture::window_post(2048, 1).unwrap(), fixture::winning_post(2048, 1).unwrap()];
-    let mut seeds = Vec::new();
-    for encoding in [
-        c1::Encoding::ProofsJson,
-        c1::Encoding::ApiJson,
-        c1::Encoding::LotusJson,
-        c1::Encoding::ProofsBincode,
-        c1::Encoding::ApiBincode,
-    ] {
-        seeds.push(encoded(|out| c1::encode(&c1, encoding, out)));
-    }
-    for encoding in [post::Encoding::Json, post::Encoding::List, post::Encoding::Bincode] {
-        seeds.push(encoded(|out| post::encode(&window, encoding, out)));
-        seeds.push(encoded(|out| post::encode(&winning, encoding, out)));
-    }
-    for encoding in [snap::Encoding::Json, snap::Encoding::List, snap::Encoding::Bincode] {
-        seeds.push(encoded(|out| snap::encode(&snap, encoding, out)));
-    }
-    for i in [2, 5, 10] {
-        seeds.push(zstd::encode_all(&seeds[i][..], 1).unwrap());
-    }
-    let known = Known {
-        post: post::Known {
-            version: Some(window.version),
-            prover_id: Some(window.prover_id),
-            ..post::Known::default()
-        },
-        snap: snap::Known {
-            comm_r_old: Some(snap.comm_r_old),
-            comm_r_new: Some(snap.comm_r_new),
-            comm_d_new: Some(snap.comm_d_new),
-            ..snap::Known::default()
-        },
-        ..Known::default()
-    };
-    // The two PoSts have randomness of their own: the bare forms of one are known.
-    let known = Known { post: post::Known { randomness: Some(window.randomness), ..known.post }, ..known };
-    seeds.retain(|bytes| bodies::input(bytes, &known));
+    let (seeds, known) = bodies::inputs().unwrap();
     assert!(seeds.len() >= 14, "{} fixtures are read", seeds.len());
     let limit = |bytes: &[u8]| {
         let packed = bytes.starts_with(&[0x28, 0xb5]) || bytes.starts_with(&[0x1f, 0x8b]);
@@ -190,10 +144,7 @@ fn inputs() {
 
 #[test]
 fn templates() {
-    let seeds = ["window-post-2KiB", "winning-post-2KiB"].map(|name| {
-        let circuit: FilecoinCircuit = name.parse().unwrap();
-        template::encode(bodies::KEY, &circuit.record().unwrap()).unwrap()
-    });
+    let seeds = bodies::templates().unwrap();
     // Twice a decoding's, and the copy with another checksum.
     let limit = |bytes: &[u8]| 2 * MULTIPLE as usize * bytes.len() + BUFFERS;
     fuzz(&seeds, bodies::template, limit);
