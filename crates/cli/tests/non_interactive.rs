@@ -252,7 +252,7 @@ fn partitions_are_planned_one_by_one() {
 
 /// `cargo nextest run --release -p cuzk-cli --test non_interactive --run-ignored all planned`.
 #[test]
-#[ignore = "records the circuit of 32 GiB twice: minutes"]
+#[ignore = "records the circuit of 32 GiB: half a minute"]
 fn partitions_of_32gib_are_planned_one_by_one() {
     plans("32GiB", 10, 126);
 }
