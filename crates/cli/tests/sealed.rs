@@ -102,7 +102,10 @@ fn seal_and_prove() {
     assert_eq!(said(folder, "check-vanilla snap.json")["valid"], true);
 
     let error = refused(folder, &format!("{winning} {sectors} {common}"));
-    assert!(error.contains("vanilla_proofs") && error.contains("has more than 1 elements"), "{error}");
+    assert!(
+        error.contains("vanilla_proofs") && error.contains("has 2 elements, and the limit is 1"),
+        "{error}"
+    );
     let error = refused(folder, &format!("{winning} --sector 41:sealed-41:nowhere {common}"));
     assert!(error.contains("the sector cannot be proved") && error.contains("`nowhere`"), "{error}");
     let error = refused(folder, &format!("vanilla winning-post --registered-proof 10 {sectors} {common}"));

@@ -129,7 +129,7 @@ fn options_of_fixtures_are_heeded() {
     let report = said(folder, "inspect post");
     assert_eq!((&report["first_sector"], &report["version"]), (&json!(5), &json!("V1")));
     let error = refused(folder, "fixture snap --sector-size 1GiB --out snap");
-    assert!(error.contains("hint: sectors of 1GiB cannot be updated"), "{error}");
+    assert!(error.contains("only sectors of 2KiB, 4KiB, "), "{error}");
 }
 
 /// A randomness that is no scalar, and sectors without number, before any file is

@@ -17,7 +17,7 @@ pub enum Groth16Error {
         expected: usize,
     },
     /// The numbers of proofs and of inputs differ.
-    #[error("{proofs} partition proofs for {partitions} partitions")]
+    #[error("the proof has {proofs} partitions, and the input {partitions}")]
     Partitions {
         /// How many proofs.
         proofs: usize,
@@ -67,14 +67,37 @@ impl Groth16Error {
     /// Who must act.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Inputs { .. }
-            | Self::Partitions { .. }
-            | Self::WrongParameters { .. }
-            | Self::Cancelled(_) => ErrorKind::Input,
-            Self::Randomness(_) => ErrorKind::Resource,
+            Self::Inputs { .. } | Self::Partitions { .. } | Self::WrongParameters { .. } => ErrorKind::Input,
+            Self::Randomness(_) | Self::Cancelled(_) => ErrorKind::Resource,
             Self::Synth(error) => error.kind(),
             Self::Srs(error) => error.kind(),
             Self::Invalid { .. } | Self::NoParameters | Self::Ntt(_) | Self::Graph(_) => ErrorKind::Bug,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuzk_msm::MsmError;
+    use cuzk_ntt::NttError;
+    use cuzk_pipeline_core::{Cancelled, RunError};
+    use cuzk_srs::SrsError;
+    use cuzk_synth::SynthError;
+    use cuzk_synth::input::InputError;
+
+    use super::*;
+
+    #[test]
+    fn what_was_cancelled_may_be_tried_again_whoever_was_at_work() {
+        let kinds = [
+            RunError::Cancelled.kind(),
+            Groth16Error::from(Cancelled).kind(),
+            SynthError::from(Cancelled).kind(),
+            InputError::from(Cancelled).kind(),
+            NttError::from(Cancelled).kind(),
+            MsmError::from(Cancelled).kind(),
+            SrsError::from(Cancelled).kind(),
+        ];
+        assert_eq!(kinds, [ErrorKind::Resource; 7]);
     }
 }

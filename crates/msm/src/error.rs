@@ -51,7 +51,8 @@ impl MsmError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             // A stored point that is none: the parameter file is bad.
-            Self::Bases(_) | Self::Cancelled(_) => ErrorKind::Input,
+            Self::Bases(_) => ErrorKind::Input,
+            Self::Cancelled(_) => ErrorKind::Resource,
             Self::Lengths { .. } | Self::Density { .. } | Self::Source { .. } | Self::Unavailable(_) => {
                 ErrorKind::Bug
             }

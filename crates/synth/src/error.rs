@@ -120,9 +120,8 @@ impl SynthError {
             | Self::Count { .. }
             | Self::NotCanonical { .. }
             | Self::Unsatisfied { .. }
-            | Self::PublicInput { .. }
-            | Self::Cancelled(_) => ErrorKind::Input,
-            Self::Memory { .. } => ErrorKind::Resource,
+            | Self::PublicInput { .. } => ErrorKind::Input,
+            Self::Memory { .. } | Self::Cancelled(_) => ErrorKind::Resource,
             Self::Synthesis(_)
             | Self::Upstream(_)
             | Self::Unequal { .. }

@@ -149,6 +149,18 @@ fn fields_in_any_order_unknown_ones_and_white_space_are_read() {
     assert_eq!(c1::decode(&pretty[..]).unwrap(), want);
     let marked = [b"\xef\xbb\xbf \r\n", &pretty[..], b"\n"].concat();
     assert_eq!(c1::decode(&marked[..]).unwrap(), want);
+    // More white space than tells an encoding, and than a buffer holds.
+    for blanks in [511, 512, 4000, 200_000] {
+        let blanks = vec![b'\n'; blanks];
+        for mark in [&b""[..], b"\xef\xbb\xbf"] {
+            let behind = [mark, &blanks, &pretty].concat();
+            assert_eq!(c1::decode(&behind[..]).unwrap(), want, "{} blanks", blanks.len());
+        }
+        let refused = |text: &[u8]| c1::decode(&[&blanks, text].concat()[..]).unwrap_err().to_string();
+        assert!(refused(b"").contains("the input is empty"));
+        assert!(refused(b"<html>").contains("an HTML page"));
+        assert!(refused(b"?").contains("in no known encoding"));
+    }
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn paths_in_the_other_trees_must_have_their_shape() {
         &at("/Top/base_proof/path"),
         pop,
         &in_data("base_proof.path"),
-        "has 1 elements, expected 2",
+        "has 1 element, expected 2",
     );
     refused(top(), &at("/Top/sub_proof/path"), pop, &in_data("sub_proof.path"), "has 0 elements, expected 1");
     let hashes = in_data("top_proof.path[0].hashes");
@@ -201,7 +201,7 @@ fn columns_must_be_those_of_the_labels() {
     refused(top(), &at("/drg_parents"), pop, &path("drg_parents"), "has 5 elements, expected 6");
     refused(top(), &at("/exp_parents"), pop, &path("exp_parents"), "has 7 elements, expected 8");
     let rows = path("exp_parents[4].column.rows");
-    refused(top(), &at("/exp_parents/4/column/rows"), pop, &rows, "has 1 elements, expected 2");
+    refused(top(), &at("/exp_parents/4/column/rows"), pop, &rows, "has 1 element, expected 2");
     let root = path("drg_parents[5].inclusion_proof.data.Top.root");
     refused(
         top(),
@@ -240,7 +240,7 @@ fn labels_must_be_those_of_the_columns() {
     refused(top(), &at("labeling_proofs/0/parents/12"), change, &path("labeling_proofs[0].parents[12]"), why);
     let parents = path("labeling_proofs[0].parents");
     refused(top(), &at("labeling_proofs/0/parents"), pop, &parents, "has 36 elements, expected 37");
-    refused(top(), &at("labeling_proofs"), pop, &path("labeling_proofs"), "has 1 elements, expected 2");
+    refused(top(), &at("labeling_proofs"), pop, &path("labeling_proofs"), "has 1 element, expected 2");
     let layer = path("labeling_proofs[1].layer_index");
     refused(
         top(),
@@ -258,7 +258,7 @@ fn labels_must_be_those_of_the_columns() {
 
 #[test]
 fn partitions_and_challenges_are_counted() {
-    refused(top(), "/vanilla_proofs/0", pop, "vanilla_proofs[0]", "has 1 elements, expected 2");
+    refused(top(), "/vanilla_proofs/0", pop, "vanilla_proofs[0]", "has 1 element, expected 2");
     refused(top(), "/vanilla_proofs", pop, "vanilla_proofs", "has 0 elements, expected 1");
     let double = |list: &mut Value| {
         let first = list[0].clone();
@@ -285,7 +285,7 @@ fn what_says_the_sector_size_must_agree() {
     let synthetic = proof("StackedDrg2KiBV1_1_Feat_SyntheticPoRep");
     refused(api(), "/registered_proof", synthetic, challenge, "the challenge that replica_id and seed give");
     let non_interactive = proof("StackedDrg2KiBV1_2_Feat_NonInteractivePoRep");
-    refused(api(), "/registered_proof", non_interactive, "vanilla_proofs", "has 1 elements, expected 13");
+    refused(api(), "/registered_proof", non_interactive, "vanilla_proofs", "has 1 element, expected 13");
 
     let lotus: Value = serde_json::from_slice(LOTUS_JSON).unwrap();
     let why = "is 2049, but the sector size that the trees have is 2048";
@@ -429,7 +429,7 @@ fn lengths_are_not_believed() {
     huge[84..92].copy_from_slice(&u64::MAX.to_le_bytes());
     let path =
         "vanilla_proofs[0][0].comm_d_proofs.data.Single.path.path (byte 84 of the filecoin-proofs bincode)";
-    assert_eq!(refusal(&huge), format!("{path}: has more than 31 elements"));
+    assert_eq!(refusal(&huge), format!("{path}: has 18446744073709551615 elements, and the limit is 31"));
     let mut tag = bincode;
     tag[16..20].copy_from_slice(&1_u32.to_le_bytes());
     assert!(c1::decode(&tag[..]).is_err());
@@ -462,6 +462,9 @@ fn a_source_that_fails_is_told_from_a_wrong_c1() {
     let error = c1::decode(LOTUS_JSON[..100_000].chain(Failing)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Resource);
     assert!(error.to_string().contains("permission denied"), "{error}");
+    // A folder opens as a file does, and cannot be read.
+    let folder = std::fs::File::open(env!("CARGO_MANIFEST_DIR")).unwrap();
+    assert_eq!(c1::decode(folder).unwrap_err().kind(), ErrorKind::Input);
 }
 
 /// 1 GiB of white space in 32 KiB.

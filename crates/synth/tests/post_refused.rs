@@ -11,7 +11,7 @@ use cuzk_pipeline_core::ErrorKind;
 use cuzk_synth::fixture::SparsePost;
 use cuzk_synth::input::{self, InputError, Problem};
 use cuzk_synth::post::{self, Encoding, Known};
-use cuzk_synth::{c1, fixture};
+use cuzk_synth::{c1, fixture, snap};
 use cuzk_values::{Post, PostKind, PostVersion};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -102,11 +102,7 @@ fn what_is_said_and_what_is_given_must_agree() {
     let other = Some([1; 32]);
     let refused = |known, path, why| starts(&refusal(&bytes, &known), path, why);
     let known = Known::default();
-    refused(
-        Known { kind: Some(PostKind::Winning), ..known },
-        "kind",
-        "is window-post, but the value given is winning-post",
-    );
+    refused(Known { kind: Some(PostKind::Winning), ..known }, "kind", "is window-post, not winning-post");
     refused(
         Known { version: Some(PostVersion::V1), ..known },
         "version",
@@ -127,12 +123,7 @@ fn what_is_said_and_what_is_given_must_agree() {
         "kind",
         "is winning-post, but that of the registered proof is window-post",
     );
-    field(
-        "kind",
-        json!("snap"),
-        "kind",
-        "is snap, but what the vanilla proofs are of is a proof of spacetime",
-    );
+    field("kind", json!("snap"), "kind", "is snap, not window-post or winning-post");
     field(
         "kind",
         json!("porep"),
@@ -226,13 +217,17 @@ fn shapes_must_be_those_of_the_size() {
     let at = "vanilla_proofs[1].vanilla_proof";
     let in_path = |rest: &str| format!("{at}.sectors[0].inclusion_proofs[0].data.Single.{rest}");
     proof(|b| b[40] = 0, &format!("{at}.sectors"), "has 0 elements, expected 1");
-    proof(|b| b[40] = 2, &format!("{at}.sectors"), "has more than 1 elements");
-    proof(|b| b[48] = 67, &format!("{at}.sectors[0].inclusion_proofs"), "has more than 66 elements");
+    proof(|b| b[40] = 2, &format!("{at}.sectors"), "has 2 elements, and the limit is 1");
+    proof(
+        |b| b[48] = 67,
+        &format!("{at}.sectors[0].inclusion_proofs"),
+        "has 67 elements, and the limit is 66",
+    );
     proof(|b| b[56] = 3, &format!("{at}.sectors[0].inclusion_proofs[0].data"), "variant 3");
     let sub = format!("{at}.sectors[0].inclusion_proofs[0].data.Sub.base_proof.path");
-    proof(|b| b[56] = 1, &sub, "has more than 31 elements");
-    proof(|b| b[56 + 68] = 32, &in_path("path.path"), "has more than 31 elements");
-    proof(|b| b[56 + 76] = 8, &in_path("path.path[0].hashes"), "has more than 7 elements");
+    proof(|b| b[56] = 1, &sub, "elements, and the limit is 31");
+    proof(|b| b[56 + 68] = 32, &in_path("path.path"), "has 32 elements, and the limit is 31");
+    proof(|b| b[56 + 76] = 8, &in_path("path.path[0].hashes"), "has 8 elements, and the limit is 7");
     proof(|b| b[56 + 308] = 8, &in_path("path.path[0].index"), "the index of a child, found 8 of 8 children");
     proof(|b| b[56 + 315] = 1, &in_path("path.path[0].index"), "of 8 children");
     proof(
@@ -258,13 +253,46 @@ fn shapes_must_be_those_of_the_size() {
             }
         },
         &in_path("path.path"),
-        "has 1 elements, expected 2",
+        "has 1 element, expected 2",
     );
     proof(|b| b.push(0), "vanilla_proofs[1]", "expected the end of the input, found 0x00");
     let cut = format!(
         "{at}.sectors[0].inclusion_proofs[1].data.Single.path.path[0].hashes[6] of sector 41 (byte 900 of"
     );
     proof(|b| b.truncate(900), &cut, "truncated");
+}
+
+/// Whatever the bytes are, and wherever the kind stands.
+#[test]
+fn another_kind_is_said_before_anything_of_the_proofs() {
+    let of_window = |kind| Known { kind: Some(kind), ..Known::default() };
+    let mut request = request();
+    request["vanilla_proofs"] = json!(["nonsense"]);
+    let text = |request: &Value| {
+        let kind = format!("{{\"kind\":{},", request["kind"]);
+        request.to_string().replacen('{', &kind, 1).replacen(&format!(",\"kind\":{}", request["kind"]), "", 1)
+    };
+    let error = refusal(text(&request).as_bytes(), &of_window(PostKind::Winning));
+    starts(&error, "kind (byte 8 of the JSON)", "is window-post, not winning-post");
+    request["kind"] = json!("snap");
+    let error = refusal(text(&request).as_bytes(), &Known::default());
+    starts(&error, "kind (byte 8 of the JSON)", "is snap, not window-post or winning-post");
+
+    // Nothing says the kind but the bytes.
+    let mut bare = Vec::new();
+    let update = fixture::snap(2 << 10, 1).unwrap();
+    for encoding in [snap::Encoding::List, snap::Encoding::Bincode] {
+        bare.clear();
+        snap::encode(&update, encoding, &mut bare).unwrap();
+        let error = post::decode(&bare[..], &Known::default()).unwrap_err().to_string();
+        assert!(error.contains("is an update's proof, not a PoSt's"), "{error}");
+    }
+    let mut c1 = Vec::new();
+    c1::encode(&fixture::porep(2 << 10, 1).unwrap(), c1::Encoding::LotusJson, &mut c1).unwrap();
+    let error = post::decode(&c1[..], &Known::default()).unwrap_err().to_string();
+    starts(&error, "Phase1Out", "is of a C1, not the vanilla proofs of a PoSt or an update");
+    let error = c1::decode(&encode(&window(), Encoding::Json)[..]).unwrap_err().to_string();
+    starts(&error, "the input", "is the vanilla proofs of a PoSt or an update, not a C1");
 }
 
 #[test]
@@ -277,7 +305,11 @@ fn sectors_are_counted() {
         randomness: Some(post.randomness),
         ..Known::default()
     };
-    starts(&refusal(&[&bytes[..], &bytes].concat(), &known), "vanilla_proofs", "has more than 2 elements");
+    starts(
+        &refusal(&[&bytes[..], &bytes].concat(), &known),
+        "vanilla_proofs",
+        "has 4 elements, and the limit is 2",
+    );
     let mut request = request();
     request["vanilla_proofs"] = json!([]);
     let error = refusal(request.to_string().as_bytes(), &Known::default());
@@ -298,7 +330,7 @@ fn sectors_are_counted() {
     request["partition_index"] = json!(0);
     request["vanilla_proofs"].as_array_mut().unwrap().push(twice);
     let error = refusal(request.to_string().as_bytes(), &Known::default());
-    starts(&error, "vanilla_proofs", "has more than 1 elements");
+    starts(&error, "vanilla_proofs", "has 2 elements, and the limit is 1");
     // A window's proof where a WinningPoSt is asked for.
     request["vanilla_proofs"] = self::request()["vanilla_proofs"].clone();
     request["vanilla_proofs"].as_array_mut().unwrap().pop();

@@ -120,12 +120,12 @@ fn what_is_said_and_what_is_given_must_agree() {
     refused(Known { comm_d_new: other, ..known }, "comm_d_new", "but the value given is 0x0101");
     refused(Known { high_bits: Some(2), ..known }, "high_bits", "is 1, but the value given is 2");
 
-    field("kind", json!("window-post"), "kind", "is window-post, but what the vanilla proofs are of is snap");
+    field("kind", json!("window-post"), "kind", "is window-post, not snap");
     field("registered_proof", json!(0), "sector_size", "is 32768, but that of the registered proof is 2048");
     let why = "a registered update proof: 0 to 4, or a name as StackedDrg32GiBV1, found";
     field("registered_proof", json!(5), "registered_proof", why);
     field("registered_proof", json!("StackedDrgWindow2KiBV1"), "registered_proof", why);
-    let why = "a number of bits that the circuit knows, found 7, and a 32KiB sector has [1, 1, 1, 1, 1, 1]";
+    let why = "a number of bits that the circuit knows, found 7, where the circuit of 32KiB sectors knows 1";
     field("high_bits", json!(7), "high_bits", why);
     let mut request = request();
     request.as_object_mut().unwrap().remove("sector_size");
@@ -142,12 +142,12 @@ fn shapes_must_be_those_of_the_size() {
     let old = |rest: &str| format!("{at}.challenge_proofs[0].proof_r_old.data{rest}");
     proof(|b| b[0] ^= 1, &format!("{at}.comm_c"), "the first partition's");
     proof(|b| b[31] = 0xff, &format!("{at}.comm_c"), "is not below the field's modulus");
-    proof(|b| b[32] = 129, &format!("{at}.apex_leafs"), "has more than 128 elements");
-    proof(|b| b[39] = 1, &format!("{at}.apex_leafs"), "has more than 128 elements");
-    proof(|b| b[4136] = 87, &format!("{at}.challenge_proofs"), "has more than 86 elements");
+    proof(|b| b[32] = 129, &format!("{at}.apex_leafs"), "has 129 elements, and the limit is 128");
+    proof(|b| b[39] = 1, &format!("{at}.apex_leafs"), "elements, and the limit is 128");
+    proof(|b| b[4136] = 87, &format!("{at}.challenge_proofs"), "has 87 elements, and the limit is 86");
     proof(|b| b[4144] = 3, &old(""), "variant 3");
-    proof(|b| b[4144 + 4] = 32, &old(".Top.base_proof.path"), "has more than 31 elements");
-    proof(|b| b[4144 + 12] = 8, &old(".Top.base_proof.path[0].hashes"), "has more than 7 elements");
+    proof(|b| b[4144 + 4] = 32, &old(".Top.base_proof.path"), "has 32 elements, and the limit is 31");
+    proof(|b| b[4144 + 12] = 8, &old(".Top.base_proof.path[0].hashes"), "has 8 elements, and the limit is 7");
     proof(|b| b[4144 + 12 + 8 + 224] = 9, &old(".Top.base_proof.path[0].index"), "found 9 of 8 children");
     proof(
         |b| {
@@ -159,7 +159,7 @@ fn shapes_must_be_those_of_the_size() {
     );
     proof(|b| b.push(1), at, "expected the end of the input, found 0x01");
 
-    changed(|s| drop(s.partitions.pop()), "vanilla_proofs", "has 1 elements, expected 2");
+    changed(|s| drop(s.partitions.pop()), "vanilla_proofs", "has 1 element, expected 2");
     changed(
         |s| drop(s.partitions[1].challenges.pop()),
         "vanilla_proofs[1].challenge_proofs",
@@ -191,7 +191,8 @@ fn a_sector_without_updates_is_refused() {
     starts(
         &error,
         "vanilla_proofs[0].challenge_proofs[0]",
-        "sectors of 1073741824 bytes have no proof of this kind",
+        "is of a sector of 1073741824 bytes: only sectors of 2KiB, 4KiB, 16KiB, 32KiB, 8MiB, 16MiB, 512MiB, \
+         32GiB, 64GiB can be updated",
     );
 }
 

@@ -74,9 +74,9 @@ pub(crate) struct FixturePost {
     /// How many sectors [default: as many as the partition has room for]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2349))]
     pub(crate) sectors: Option<u32>,
-    /// How challenges of a WindowPoSt are numbered
-    #[arg(long, value_enum, value_name = "VERSION", default_value = "V1_1")]
-    pub(crate) post_version: Version,
+    /// How challenges of a WindowPoSt are numbered [default: V1_1]
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub(crate) post_version: Option<Version>,
     /// How to write it
     #[arg(long, value_enum, default_value = "json")]
     pub(crate) format: VanillaFormat,

@@ -69,7 +69,11 @@ pub(crate) fn post(printer: Printer, kind: PostKind, args: &FixturePost) -> Resu
         .miner(args.miner_addr.0)
         .first_sector(args.sector_number)
         .sectors(sectors);
-    if PostVersion::from(args.post_version) == PostVersion::V1 {
+    if kind == PostKind::Winning && args.post_version.is_some() {
+        let error = anyhow::anyhow!("--post-version: a winning-post has no versions");
+        return Err(Failure::new(Class::Input, error).hint("leave it out"));
+    }
+    if args.post_version.map(PostVersion::from) == Some(PostVersion::V1) {
         sparse = sparse.legacy();
     }
     let encoding = post_encoding(args.format);
@@ -92,7 +96,7 @@ pub(crate) fn snap(printer: Printer, args: &FixtureSnap) -> Result<(), Failure> 
     files::check_writable(&[], [&args.out])?;
     let shape = args.sector_size;
     let sparse = SparseSnap::new(shape.sector_size(), args.seed);
-    let sparse = sparse.or_input().map_err(|failure| failure.hint("sectors of 1GiB cannot be updated"))?;
+    let sparse = sparse.or_input()?;
     let encoding = snap_encoding(args.format);
     let made = sparse.build();
     let mut bytes = Vec::new();

@@ -10,6 +10,7 @@ use super::check;
 use super::encoding::Encoding;
 use super::layout::{MAX_CHALLENGES, MAX_PARTITIONS, Partitions};
 use crate::input::bincode::Bincode;
+use crate::input::decode::is_request;
 use crate::input::error::{Fault, InputError, Problem};
 use crate::input::json::Json;
 use crate::input::layers::{Layer, Layers};
@@ -119,6 +120,10 @@ impl Draft {
     }
 
     fn read_json(&mut self, mut json: Json<'_>, layers: &mut Layers) -> Result<(), Fault> {
+        if json.token()? == b'{' && is_request(&mut json)? {
+            let found = "the vanilla proofs of a PoSt or an update";
+            return Err(Problem::OtherKind { found, expected: "a C1" }.into());
+        }
         let seen = json.object(JSON, |json, i| match JSON[i] {
             "vanilla_proofs" if json.token()? == b'{' => {
                 layers.refine(Layer::C1(Encoding::ApiJson));

@@ -41,7 +41,7 @@ impl Reader for Bincode<'_> {
         let offset = self.offset();
         let count = self.u64()?;
         if count > limit as u64 {
-            return Err(Fault::at(offset, Problem::TooMany { limit }));
+            return Err(Fault::at(offset, Problem::TooMany { found: Some(count), limit }));
         }
         (0..count as usize).try_for_each(|i| element(self, i).map_err(|f| f.in_element(i)))?;
         Ok(count as usize)

@@ -75,7 +75,7 @@ impl Input {
 }
 
 fn read(window: Window<'_>, known: &Known, layers: &mut Layers) -> Result<Input, Fault> {
-    let is_binary = |start: &[u8]| c1::sniff_bincode(start).is_some() || Proofs::sniff(start).is_some();
+    let is_binary = |start: &[u8]| c1::sniff_bincode(start).is_some() || Proofs::recognises(start);
     let mut request = Request::default();
     match open(window, layers, is_binary)? {
         Opened::Json(mut json) => {
@@ -102,19 +102,22 @@ fn read(window: Window<'_>, known: &Known, layers: &mut Layers) -> Result<Input,
 /// no texts, as far as they start within what is buffered.
 fn is_c1(json: &mut Json<'_>) -> Result<bool, Fault> {
     const FIELD: &[u8] = b"\"vanilla_proofs\"";
-    // What no C1 has.
-    const OF_REQUESTS: [&[u8]; 4] = [b"\"kind\"", b"\"miner_id\"", b"\"randomness\"", b"\"comm_r_old\""];
-    if json.token()? == b'[' {
+    if json.token()? == b'[' || is_request(json)? {
         return Ok(false);
     }
     let start = json.0.start(usize::MAX)?;
-    let has = |name: &[u8]| start.windows(name.len()).any(|window| window == name);
-    if OF_REQUESTS.into_iter().any(has) {
-        return Ok(false);
-    }
     let field = start.windows(FIELD.len()).position(|window| window == FIELD);
     let Some(after) = field.map(|at| &start[at + FIELD.len()..]) else { return Ok(true) };
     let mut marks = after.iter().filter(|byte| !byte.is_ascii_whitespace());
     let list = marks.next() == Some(&b':') && marks.next() == Some(&b'[');
     Ok(!(list && matches!(marks.next(), Some(b'"' | b']'))))
+}
+
+/// Whether an object of JSON has a field of a request's that no C1 has, within what
+/// is buffered.
+pub(crate) fn is_request(json: &mut Json<'_>) -> Result<bool, Fault> {
+    const FIELDS: [&[u8]; 4] = [b"\"kind\"", b"\"miner_id\"", b"\"randomness\"", b"\"comm_r_old\""];
+    let start = json.0.start(usize::MAX)?;
+    let has = |name: &[u8]| start.windows(name.len()).any(|window| window == name);
+    Ok(FIELDS.into_iter().any(has))
 }

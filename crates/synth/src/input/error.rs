@@ -6,6 +6,7 @@ use std::io;
 use cuzk_pipeline_core::{Cancelled, ErrorKind};
 
 use super::layers::{Layer, Layers};
+use crate::{SectorShape, SnapShape};
 
 /// An input that cannot be read, written or used.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,12 @@ pub enum InputError {
         "sector size {bytes}: not one of 2KiB, 4KiB, 16KiB, 32KiB, 8MiB, 16MiB, 512MiB, 1GiB, 32GiB, 64GiB"
     )]
     SectorSize {
+        /// The size, in bytes.
+        bytes: u64,
+    },
+    /// No sector of this size can be updated.
+    #[error("sector size {bytes}: {}", no_update())]
+    NoUpdate {
         /// The size, in bytes.
         bytes: u64,
     },
@@ -52,20 +59,20 @@ pub enum InputError {
 impl InputError {
     /// Who must act: the sender of the input, unless reading or writing itself failed.
     pub fn kind(&self) -> ErrorKind {
-        use io::ErrorKind::{InvalidData, InvalidInput, Other};
+        use io::ErrorKind::{InvalidData, InvalidInput, IsADirectory, Other};
         match self {
-            // What decompresses says that its input is corrupt by these.
+            // What decompresses says that its input is corrupt by the others; a folder opens as a file does.
             Self::Invalid { problem: Problem::Read(e), .. }
-                if !matches!(e.kind(), InvalidData | InvalidInput | Other) =>
+                if !matches!(e.kind(), InvalidData | InvalidInput | IsADirectory | Other) =>
             {
                 ErrorKind::Resource
             }
             Self::Invalid { .. }
             | Self::SectorSize { .. }
+            | Self::NoUpdate { .. }
             | Self::Unencodable { .. }
-            | Self::Sector(_)
-            | Self::Cancelled(_) => ErrorKind::Input,
-            Self::Write(_) => ErrorKind::Resource,
+            | Self::Sector(_) => ErrorKind::Input,
+            Self::Write(_) | Self::Cancelled(_) => ErrorKind::Resource,
             Self::Upstream(_) => ErrorKind::Bug,
         }
     }
@@ -147,13 +154,13 @@ pub enum Problem {
     /// The input is of another kind than the one that was asked for.
     #[error("is {found}, not {expected}")]
     OtherKind {
-        /// What it is, with an article.
+        /// What it is.
         found: &'static str,
-        /// What it should be, with an article.
+        /// What it should be.
         expected: &'static str,
     },
-    /// A sector of this size has no such proof.
-    #[error("sectors of {bytes} bytes have no proof of this kind")]
+    /// A sector of this size cannot be updated.
+    #[error("is of a sector of {bytes} bytes: {}", no_update())]
     NoSuchProof {
         /// The sector's size.
         bytes: u64,
@@ -170,7 +177,7 @@ pub enum Problem {
         known: &'static [&'static str],
     },
     /// A list has the wrong length.
-    #[error("has {found} elements, expected {expected}")]
+    #[error("has {}, expected {expected}", elements(*.found as u64))]
     Count {
         /// How many there are.
         found: usize,
@@ -178,8 +185,10 @@ pub enum Problem {
         expected: usize,
     },
     /// A list is longer than any input's.
-    #[error("has more than {limit} elements")]
+    #[error("{}", too_many(*.found, *.limit))]
     TooMany {
+        /// How many there are; `None` where they have not been counted to the end.
+        found: Option<u64>,
         /// The most that any sector has.
         limit: usize,
     },
@@ -242,6 +251,24 @@ impl Problem {
     pub(crate) fn differs(found: impl fmt::Display, expected: impl fmt::Display, of: &'static str) -> Self {
         Self::Differs { found: found.to_string(), expected: expected.to_string(), of }
     }
+}
+
+fn elements(count: u64) -> String {
+    format!("{count} element{}", if count == 1 { "" } else { "s" })
+}
+
+fn too_many(found: Option<u64>, limit: usize) -> String {
+    match found {
+        Some(found) => format!("has {}, and the limit is {limit}", elements(found)),
+        None => format!("has more than {}", elements(limit as u64)),
+    }
+}
+
+/// Why there is no such update.
+fn no_update() -> String {
+    let sizes = SectorShape::ALL.into_iter().filter(|shape| SnapShape::new(*shape).is_some());
+    let sizes: Vec<String> = sizes.map(|shape| shape.to_string()).collect();
+    format!("only sectors of {} can be updated", sizes.join(", "))
 }
 
 pub(crate) fn hex(bytes: &[u8; 32]) -> String {

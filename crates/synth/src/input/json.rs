@@ -123,10 +123,7 @@ impl<'a> Json<'a> {
 
     #[inline]
     fn skip_space(&mut self) -> Result<(), Fault> {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.0.peek()? {
-            self.0.pass();
-        }
-        Ok(())
+        self.0.skip_space()
     }
 
     #[inline]
@@ -305,7 +302,7 @@ impl Reader for Json<'_> {
         let mut count = 0;
         loop {
             if count == limit {
-                return Err(self.0.fault(Problem::TooMany { limit }));
+                return Err(self.0.fault(Problem::TooMany { found: None, limit }));
             }
             element(self, count).map_err(|f| f.in_element(count))?;
             count += 1;

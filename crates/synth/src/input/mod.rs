@@ -24,7 +24,7 @@
 //! ```
 
 pub(crate) mod bincode;
-mod decode;
+pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod error;
 pub(crate) mod json;

@@ -52,10 +52,21 @@ pub(crate) fn open<'a>(
                 let decoder = zstd::stream::read::Decoder::with_buffer(window);
                 window = Window::new(decoder.map_err(Problem::Read)?);
             }
-            Sniffed::Json { byte_order_mark } => {
-                layers.push(Layer::Json);
+            Sniffed::Text { byte_order_mark } => {
                 (0..3 * usize::from(byte_order_mark)).for_each(|_| window.pass());
-                return Ok(Opened::Json(Json(window)));
+                window.skip_space()?;
+                return match window.peek()? {
+                    Some(b'{' | b'[') => {
+                        layers.push(Layer::Json);
+                        Ok(Opened::Json(Json(window)))
+                    }
+                    Some(b'<') => Err(window.fault(Problem::Html)),
+                    Some(_) => {
+                        let problem = unknown(window.start(SNIFFED)?);
+                        Err(window.fault(problem))
+                    }
+                    None => Err(window.fault(Problem::Empty)),
+                };
             }
             Sniffed::Other(problem) => return Err(window.fault(problem)),
         }
@@ -65,7 +76,10 @@ pub(crate) fn open<'a>(
 enum Sniffed {
     Gzip,
     Zstd,
-    Json { byte_order_mark: bool },
+    /// JSON, or white space so far.
+    Text {
+        byte_order_mark: bool,
+    },
     Other(Problem),
 }
 
@@ -74,18 +88,20 @@ fn sniff(start: &[u8]) -> Sniffed {
     let text = if byte_order_mark { &start[3..] } else { start }.trim_ascii_start();
     match text {
         [] if start.len() < SNIFFED => return Sniffed::Other(Problem::Empty),
-        [b'{' | b'[', ..] => return Sniffed::Json { byte_order_mark },
+        [] | [b'{' | b'[', ..] => return Sniffed::Text { byte_order_mark },
         [b'<', ..] => return Sniffed::Other(Problem::Html),
         _ => {}
     }
     match start {
         [0x1f, 0x8b, ..] => Sniffed::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Sniffed::Zstd,
-        _ => {
-            let start = start[..start.len().min(16)].escape_ascii();
-            Sniffed::Other(Problem::Unknown { start: format!("\"{start}\"") })
-        }
+        _ => Sniffed::Other(unknown(start)),
     }
+}
+
+pub(crate) fn unknown(start: &[u8]) -> Problem {
+    let start = start[..start.len().min(16)].escape_ascii();
+    Problem::Unknown { start: format!("\"{start}\"") }
 }
 
 /// The little-endian number of 8 bytes at `at`, where there is one.

@@ -11,7 +11,7 @@ use super::bincode::Bincode;
 use super::error::{Fault, Problem};
 use super::json::Json;
 use super::layers::{Layer, Layers};
-use super::open::SNIFFED;
+use super::open::{SNIFFED, unknown};
 use super::reader::{Names, Reader, is_canonical};
 use super::window::Window;
 use crate::{c1, post, snap};
@@ -31,6 +31,8 @@ const FIELDS: Names = &[
     "comm_r_new",
     "comm_d_new",
     "high_bits",
+    // A C1's, which is told apart from requests by it.
+    "Phase1Out",
     "vanilla_proofs",
 ];
 
@@ -40,6 +42,7 @@ const VERSIONS: Names = &["V1", "V1_1"];
 /// What an input says, before it is held against what its kind and size ask for.
 #[derive(Default)]
 pub(crate) struct Request {
+    asked: Asked,
     pub(crate) kind: Option<Kind>,
     pub(crate) registered: Option<Registered>,
     pub(crate) version: Option<PostVersion>,
@@ -61,6 +64,36 @@ pub(crate) enum Kind {
     Snap,
 }
 
+/// The kinds that the caller takes.
+#[derive(Clone, Copy, Default)]
+enum Asked {
+    #[default]
+    Any,
+    Posts,
+    One(Kind),
+}
+
+impl Asked {
+    /// Refuses another kind.
+    fn check(self, kind: Kind) -> Result<(), Problem> {
+        let (fits, expected) = match self {
+            Self::Any => return Ok(()),
+            Self::Posts => (kind != Kind::Snap, "window-post or winning-post"),
+            Self::One(one) => (kind == one, one.name()),
+        };
+        if fits { Ok(()) } else { Err(Problem::OtherKind { found: kind.name(), expected }) }
+    }
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Post(kind) => post::kind_name(kind),
+            Self::Snap => "snap",
+        }
+    }
+}
+
 /// A registered proof, by its number or its name.
 pub(crate) enum Registered {
     Number(u64),
@@ -80,14 +113,16 @@ pub(crate) enum Proofs {
 }
 
 impl Request {
-    /// A request of a PoSt.
-    pub(crate) fn post() -> Self {
-        Self { proofs: Proofs::Post(post::Sectors::default()), ..Self::default() }
+    /// A request of a PoSt, of the kind that is asked for.
+    pub(crate) fn post(kind: Option<PostKind>) -> Self {
+        let asked = kind.map_or(Asked::Posts, |kind| Asked::One(Kind::Post(kind)));
+        Self { asked, proofs: Proofs::Post(post::Sectors::default()), ..Self::default() }
     }
 
     /// A request of an update.
     pub(crate) fn snap() -> Self {
-        Self { proofs: Proofs::Snap(snap::Partitions::default()), ..Self::default() }
+        let asked = Asked::One(Kind::Snap);
+        Self { asked, proofs: Proofs::Snap(snap::Partitions::default()), ..Self::default() }
     }
 
     /// One or more proofs, one after the other.
@@ -121,7 +156,9 @@ impl Request {
             "vanilla_proofs" => self.read_list(json, layers, Form::Json)?,
             "kind" => {
                 let kinds = [Kind::Post(PostKind::Window), Kind::Post(PostKind::Winning), Kind::Snap];
-                self.kind = Some(kinds[json.unit(KINDS)?]);
+                let (offset, kind) = (json.offset(), kinds[json.unit(KINDS)?]);
+                self.asked.check(kind).map_err(|problem| Fault::at(offset, problem))?;
+                self.kind = Some(kind);
             }
             "registered_proof" if json.token()? == b'"' => {
                 self.registered = Some(Registered::Name(json.text()?));
@@ -140,6 +177,10 @@ impl Request {
                     return Err(Fault::at(offset, Problem::Unmasked { value }));
                 }
                 self.randomness = Some(value);
+            }
+            "Phase1Out" => {
+                let expected = "the vanilla proofs of a PoSt or an update";
+                return Err(json.0.fault(Problem::OtherKind { found: "of a C1", expected }));
             }
             "partition_index" => self.partition = Some(json.u32()?),
             "comm_r_old" => self.comm_r_old = Some(canonical(json)?),
@@ -212,22 +253,32 @@ impl Proofs {
         }
     }
 
+    /// Whether bytes that start so are a proof of either.
+    pub(crate) fn recognises(start: &[u8]) -> bool {
+        Self::sniff(start).is_some()
+    }
+
     /// Says which of the two it is, by the first proof, where it is not said yet.
+    /// Where it is, a proof that starts as the other is refused.
     fn tell(&mut self, window: &mut Window<'_>) -> Result<(), Fault> {
-        if let Self::Unknown = self {
-            let start = window.start(SNIFFED)?;
-            let Some(proofs) = Self::sniff(start) else {
-                let start = format!("\"{}\"", start[..start.len().min(16)].escape_ascii());
-                return Err(window.fault(Problem::Unknown { start }));
-            };
-            *self = proofs;
-        }
-        Ok(())
+        let start = window.start(SNIFFED)?;
+        let other = |found, expected| Err(Problem::OtherKind { found, expected });
+        let told = match (&self, Self::sniff(start)) {
+            (Self::Unknown, Some(proofs)) => {
+                *self = proofs;
+                Ok(())
+            }
+            (Self::Unknown, None) => Err(unknown(start)),
+            (Self::Post(_), Some(Self::Snap(_))) => other("an update's proof", "a PoSt's"),
+            (Self::Snap(_), Some(Self::Post(_))) => other("a PoSt's proof", "an update's"),
+            _ => Ok(()),
+        };
+        told.map_err(|problem| window.fault(problem))
     }
 
     fn read(&mut self, bincode: &mut Bincode<'_>, i: usize) -> Result<(), Fault> {
         if i == self.limit() {
-            return Err(Fault::at(bincode.offset(), Problem::TooMany { limit: i }));
+            return Err(Fault::at(bincode.offset(), Problem::TooMany { found: None, limit: i }));
         }
         match self {
             Self::Unknown => Ok(()),

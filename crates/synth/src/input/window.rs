@@ -79,8 +79,20 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
-    /// The first bytes, up to `n` of them, which stay.
+    /// Passes the white space of JSON.
+    #[inline]
+    pub(crate) fn skip_space(&mut self) -> Result<(), Fault> {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek()? {
+            self.pass();
+        }
+        Ok(())
+    }
+
+    /// The bytes that come next, up to `n` of them and as many as the buffer holds, which stay.
     pub(crate) fn start(&mut self, n: usize) -> Result<&[u8], Fault> {
+        self.buffer.copy_within(self.at..self.end, 0);
+        self.passed += self.at as u64;
+        (self.at, self.end) = (0, self.end - self.at);
         while self.end < n.min(BUFFER) {
             match self.pull() {
                 Ok(0) => break,

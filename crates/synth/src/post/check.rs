@@ -87,7 +87,7 @@ fn places(sectors: &[PostSector]) -> Vec<(usize, usize, &MerkleProof)> {
 /// All that is cheap to check: a tenth of a second for any partition.
 pub(super) fn on_reading(post: &Post, shape: PostShape) -> Result<(), Fault> {
     if post.sectors.len() > shape.sectors {
-        let problem = Problem::TooMany { limit: shape.sectors };
+        let problem = Problem::TooMany { found: Some(post.sectors.len() as u64), limit: shape.sectors };
         return Err(Fault::from(problem).in_field("vanilla_proofs"));
     }
     if !is_canonical(post.randomness) {

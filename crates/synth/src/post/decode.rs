@@ -32,8 +32,8 @@ pub fn decode(input: impl Read, known: &Known) -> Result<Post, InputError> {
 /// As [`decode`].
 pub fn decode_noting(input: impl Read, known: &Known, layers: &mut Layers) -> Result<Post, InputError> {
     layers.0.clear();
-    let mut request = Request::post();
-    let read = match open(Window::new(input), layers, super::is_sector) {
+    let mut request = Request::post(known.kind);
+    let read = match open(Window::new(input), layers, Proofs::recognises) {
         Ok(Opened::Json(json)) => request.read_json(json, layers),
         Ok(Opened::Binary(window)) => request.read_bincode(window, layers),
         Err(fault) => Err(fault),

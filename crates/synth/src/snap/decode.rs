@@ -34,7 +34,7 @@ pub fn decode(input: impl Read, known: &Known) -> Result<Snap, InputError> {
 pub fn decode_noting(input: impl Read, known: &Known, layers: &mut Layers) -> Result<Snap, InputError> {
     layers.0.clear();
     let mut request = Request::snap();
-    let read = match open(Window::new(input), layers, super::is_partition) {
+    let read = match open(Window::new(input), layers, Proofs::recognises) {
         Ok(Opened::Json(json)) => request.read_json(json, layers),
         Ok(Opened::Binary(window)) => request.read_bincode(window, layers),
         Err(fault) => Err(fault),
@@ -63,7 +63,11 @@ pub(crate) fn settle(request: Request, known: &Known) -> Result<Snap, Fault> {
     let high_bits = agree("high_bits", request.high_bits, known.high_bits, GIVEN, u32::to_string)?;
     let high_bits = high_bits.unwrap_or(shape.default_high_bits());
     if !shape.high_bits.contains(&high_bits) {
-        let found = format!("{high_bits}, and a {} sector has {:?}", shape.sector, shape.high_bits);
+        let mut known = shape.high_bits.to_vec();
+        known.dedup();
+        let known: Vec<String> = known.iter().map(u32::to_string).collect();
+        let found =
+            format!("{high_bits}, where the circuit of {} sectors knows {}", shape.sector, known.join(", "));
         let problem = Problem::Expected { expected: "a number of bits that the circuit knows", found };
         return Err(Fault::from(problem).in_field("high_bits"));
     }

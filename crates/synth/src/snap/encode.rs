@@ -15,7 +15,7 @@ use crate::registered::UpdateProof;
 /// forms with what they have no place for given.
 ///
 /// # Errors
-/// [`InputError::SectorSize`], [`InputError::Write`].
+/// [`InputError::NoUpdate`], [`InputError::Write`].
 pub fn encode(snap: &Snap, encoding: Encoding, out: impl Write) -> Result<(), InputError> {
     let shape = shape_of(snap)?.sector;
     let proofs = snap.partitions.iter().map(|partition| PartitionProof::of(snap, partition, shape.trees));

@@ -82,8 +82,8 @@ pub struct Known {
 /// The shape of an update.
 ///
 /// # Errors
-/// [`InputError::SectorSize`]: there is none for 1 GiB either.
+/// [`InputError::NoUpdate`]: there is none for 1 GiB either.
 pub fn shape_of(snap: &Snap) -> Result<SnapShape, InputError> {
     let bytes = snap.sector_size;
-    SnapShape::of_size(bytes).ok_or(InputError::SectorSize { bytes })
+    SnapShape::of_size(bytes).ok_or(InputError::NoUpdate { bytes })
 }

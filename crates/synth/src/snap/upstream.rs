@@ -12,7 +12,7 @@ use crate::input::upstream::{check_tree, merkle_proof};
 /// The parameters of an update's circuit.
 ///
 /// # Errors
-/// [`InputError::SectorSize`].
+/// [`InputError::NoUpdate`].
 pub fn public_params(snap: &Snap) -> Result<PublicParams, InputError> {
     super::shape_of(snap).map(|shape| PublicParams::from_sector_size(shape.sector.sector_size()))
 }
@@ -31,7 +31,7 @@ pub fn public_inputs(snap: &Snap, k: usize) -> PublicInputs {
 /// The vanilla proof of partition `k`.
 ///
 /// # Errors
-/// [`InputError::SectorSize`]; [`InputError::Upstream`] if `Tree` is not the type
+/// [`InputError::NoUpdate`]; [`InputError::Upstream`] if `Tree` is not the type
 /// that [`with_tree`](crate::c1::upstream::with_tree) gives for this sector size,
 /// or there is no such partition.
 pub fn partition_proof<Tree>(snap: &Snap, k: usize) -> Result<PartitionProof<Tree>, InputError>
