@@ -147,10 +147,18 @@ impl Chosen {
                 "fetch Filecoin's parameters for {shape} sectors (lotus fetch-params, curio fetch-params), \
                  name their folder with --params or {FOLDER_VARIABLE}, or try with --test-params"
             ),
-            (false, true) => format!("make them again: {} --force", self.setup()),
-            (false, false) => "fetch the file again; `cuzk params check` looks at it in full".into(),
+            (false, _) => self.again(),
         };
         Failure::new(class, error).hint(hint)
+    }
+
+    /// How to come by them where what is there is no good.
+    pub(crate) fn again(&self) -> String {
+        if self.insecure {
+            format!("make them again: {} --force", self.setup())
+        } else {
+            "fetch the file again; `cuzk params check` looks at it in full".into()
+        }
     }
 }
 

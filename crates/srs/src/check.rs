@@ -7,7 +7,8 @@ use cuzk_values::QueryLengths;
 
 use crate::decode::{check_all, decode_all};
 use crate::digest::Hasher;
-use crate::format::{Query, Section};
+use crate::format::{Layout, Query, Section};
+use crate::map::Map;
 use crate::progress::report;
 use crate::subgroup::all_in_subgroup;
 use crate::{Digest, Fault, ParameterFile, Point, Published, SrsError, Watch};
@@ -46,6 +47,25 @@ impl Report {
         let known = self.published?.params_digest?;
         Some(self.digest?.to_string().starts_with(known))
     }
+}
+
+/// Compares the verifying key that a parameter file starts with with that of the `.vk`
+/// file beside it.
+///
+/// # Errors
+/// [`SrsError::OtherKey`]; those of either file, [`SrsError::Missing`] among them.
+pub fn check_key(path: &Path) -> Result<(), SrsError> {
+    let map = Map::open(path)?;
+    same_key(&map, &Layout::read(map.bytes(), None, path)?)
+}
+
+pub(crate) fn same_key(params: &Map, layout: &Layout) -> Result<(), SrsError> {
+    let path = params.path();
+    let key = path.with_extension("vk");
+    if Map::open(&key)?.bytes() == &params.bytes()[..layout.vk_bytes() as usize] {
+        return Ok(());
+    }
+    Err(SrsError::OtherKey { path: path.into(), key })
 }
 
 /// Checks a parameter file. The digest, when it is asked for, is taken in the same pass.

@@ -17,7 +17,7 @@ mod setup;
 mod stage;
 mod subgroup;
 
-pub use check::{Depth, Report, check};
+pub use check::{Depth, Report, check, check_key};
 pub use decode::Point;
 pub use digest::{Digest, Listed, Manifest};
 pub use error::{Fault, SrsError};

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::check::same_key;
 use crate::format::{G1_BYTES, Layout, VK_POINTS, read_count, vk_bytes};
 use crate::map::Map;
 use crate::{FileKind, Meta, Published, SrsError};
@@ -79,9 +80,8 @@ fn entry(path: PathBuf, name: String, kind: FileKind, insecure: bool) -> Entry {
 fn params(path: &Path) -> Result<u64, SrsError> {
     let map = Map::open(path)?;
     let layout = Layout::read(map.bytes(), None, path)?;
-    let key = path.with_extension("vk");
-    let same = Map::open(&key).map(|key| key.bytes() == &map.bytes()[..layout.vk_bytes() as usize])?;
-    if same { Ok(layout.file_bytes()) } else { Err(SrsError::OtherKey { path: path.into(), key }) }
+    same_key(&map, &layout)?;
+    Ok(layout.file_bytes())
 }
 
 fn key(path: &Path) -> Result<u64, SrsError> {

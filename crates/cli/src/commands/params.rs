@@ -1,12 +1,13 @@
 //! `cuzk params list` and `cuzk params check`
 
+use std::path::PathBuf;
+
 use cuzk_pipeline_core::limits::format_bytes;
-use cuzk_srs::{Depth, FOLDER_VARIABLE, Report};
-use cuzk_synth::SectorShape;
+use cuzk_srs::{Depth, FOLDER_VARIABLE, Report, SrsError};
 use serde_json::json;
 
 use crate::args::{ParamsCheck, ParamsList};
-use crate::failure::{Class, Classify as _, Failure};
+use crate::failure::{Class, Failure};
 use crate::files::shown;
 use crate::params::{Chosen, folder, meter_watch};
 use crate::printer::Printer;
@@ -15,8 +16,11 @@ use crate::{circuits, interrupt, machine, source};
 
 pub(crate) fn list(printer: Printer, args: &ParamsList) -> Result<(), Failure> {
     let folder = folder(&args.params)?;
-    let entries = cuzk_srs::list(&folder.path).or_resource().map_err(|failure| {
-        failure.hint(format!("name the folder, with --params or {FOLDER_VARIABLE}, or ask for --test-params"))
+    let entries = cuzk_srs::list(&folder.path).map_err(|error| {
+        let missing = matches!(error, SrsError::Missing { .. });
+        let class = if missing { Class::Resource } else { error.kind().into() };
+        let hint = format!("name the folder, with --params or {FOLDER_VARIABLE}, or ask for --test-params");
+        Failure::new(class, error).hint(hint)
     })?;
     let json = entries.iter().map(|e| {
         json!({
@@ -55,14 +59,14 @@ fn shortened(name: &str) -> String {
 }
 
 pub(crate) fn check(printer: Printer, args: &ParamsCheck) -> Result<(), Failure> {
-    let shape = args.sector_size;
-    let circuit = source::circuit(args.kind, shape)?;
+    let circuit = source::circuit(args.kind, args.sector_size)?;
     let chosen = Chosen::of(&args.params, circuit)?;
     let path = chosen.params();
     printer.note(&format!("checking {}", path.display()));
     // A missing file must not cost the recording of a circuit.
     cuzk_srs::check(&path, None, Depth::Header, false, &mut cuzk_srs::unwatched)
         .map_err(|e| chosen.failure(e))?;
+    let key = key_beside(printer, &chosen)?;
     let constraints = circuits::circuit(printer, &args.circuits, circuit)?;
     let depth = if args.deep { Depth::Subgroup } else { Depth::Curve };
     let meter = Meter::bytes(printer, "checking");
@@ -74,22 +78,37 @@ pub(crate) fn check(printer: Printer, args: &ParamsCheck) -> Result<(), Failure>
         report.map_err(|e| chosen.failure(e))
     });
     drop(meter);
-    result(printer, &shown(&path), &report?, shape, args.deep, chosen.insecure)
+    result(printer, &chosen, key, &report?, args.deep)
+}
+
+/// The `.vk` file, which must hold the key that the parameters start with. `cuzk prove`
+/// can do without it.
+fn key_beside(printer: Printer, chosen: &Chosen) -> Result<Option<PathBuf>, Failure> {
+    let key = chosen.key();
+    match cuzk_srs::check_key(&chosen.params()) {
+        Ok(()) => Ok(Some(key)),
+        Err(SrsError::Missing { path }) if path == key => {
+            printer.warn(&format!("warning: {} is missing: `cuzk verify` needs it", key.display()));
+            Ok(None)
+        }
+        Err(error) => Err(chosen.failure(error)),
+    }
 }
 
 fn result(
     printer: Printer,
-    path: &str,
+    chosen: &Chosen,
+    key: Option<PathBuf>,
     report: &Report,
-    shape: SectorShape,
     deep: bool,
-    insecure: bool,
 ) -> Result<(), Failure> {
+    let (path, insecure) = (shown(&chosen.params()), chosen.insecure);
     let digest = report.digest.map(|d| d.to_string()).unwrap_or_default();
     let published = report.is_published();
     let json = json!({
         "file": path,
-        "sector_size": shape.sector_size(),
+        "vk": key.as_deref().map(shown),
+        "sector_size": chosen.circuit.shape().sector_size(),
         "bytes": report.size,
         "digest": digest,
         "published": published,
@@ -107,10 +126,11 @@ fn result(
         (None, _) => "no published digest is known here to compare with",
     };
     let points = if deep { "on their curve and in the subgroup" } else { "on their curve" };
+    let same = if key.is_some() { ", the key that of the .vk file" } else { "" };
     let text = format!(
-        "{path}\n  {} and {} for this circuit; all points {points}\n  BLAKE2b {digest}: {verdict}",
+        "{path}\n  {} and the counts are right for this circuit; all points {points}{same}\n  \
+         BLAKE2b {digest}: {verdict}",
         format_bytes(report.size),
-        "the counts are right",
     );
     printer.result(&json, &text)?;
     if published == Some(false) && !insecure {

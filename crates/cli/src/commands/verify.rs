@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::args::Verifying;
 use crate::failure::{Class, Classify as _, Failure};
-use crate::files;
+use crate::files::{self, shown};
 use crate::params::Chosen;
 use crate::printer::Printer;
 use crate::source::Source;
@@ -26,11 +26,7 @@ pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Verifying<I>) -> Re
     let key = cuzk_srs::verifying_key(&chosen.key()).map_err(|e| chosen.failure(e))?;
     let inputs = given.public_inputs()?;
     let verified = PreparedVerifyingKey::new(&key).verify_all(&proof, &inputs);
-    verified.map_err(|error| {
-        let class =
-            if matches!(error, Groth16Error::Invalid { .. }) { Class::NotVerified } else { Class::Input };
-        Failure::new(class, error)
-    })?;
+    verified.map_err(|error| refused(error, &args.proof, &chosen))?;
     let json = json!({
         "valid": true,
         "kind": chosen.circuit.statement(),
@@ -39,6 +35,22 @@ pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Verifying<I>) -> Re
         "insecure_parameters": chosen.insecure,
     });
     printer.result(&json, &format!("the proof is valid: {}", counted(proof.0.len(), "partition")))
+}
+
+/// A proof that does not hold, or was not even tried, with the file that is at fault.
+fn refused(error: Groth16Error, proof: &Path, chosen: &Chosen) -> Failure {
+    let of_key = matches!(error, Groth16Error::Inputs { .. });
+    let class = if matches!(error, Groth16Error::Invalid { .. }) { Class::NotVerified } else { Class::Input };
+    let file = if of_key { shown(&chosen.key()) } else { shown(proof) };
+    let failure = Failure::new(class, anyhow::Error::new(error).context(file));
+    match class {
+        Class::NotVerified if chosen.insecure => failure.hint(format!(
+            "test parameters are all different: a proof holds with the key of its own only, here {}",
+            chosen.key().display()
+        )),
+        _ if of_key => failure.hint(chosen.again()),
+        _ => failure,
+    }
 }
 
 /// The proof that a file holds: bytes, or hex text with or without 0x.
