@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand};
 use cuzk_synth::SectorShape;
 
 pub(crate) use fixture::{C1Format, Fixture, FixturePorep, FixturePost, FixtureSnap, VanillaFormat};
-pub(crate) use given::{Given, GivenPost, GivenSnap};
+pub(crate) use given::{Given, GivenSnap, GivenWindow};
 pub(crate) use sealed::{Vanilla, VanillaPorep, VanillaPost, VanillaSnap, VanillaWindowPost};
 pub(crate) use vanilla::{CheckVanilla, Inspect};
 
@@ -176,8 +176,7 @@ pub(crate) struct ProveOptions {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Check every constraint of the circuit first, and name the first that does not
-    /// hold. It takes a witness's memory before --memory counts
+    /// Check every constraint of the circuit first, and name the first that does not hold
     #[arg(long)]
     pub(crate) check_constraints: bool,
     /// Write a timeline in Chrome's trace format: open it in ui.perfetto.dev
@@ -290,7 +289,7 @@ pub(crate) struct SetupOptions {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// The folder to write to [default: cuzk-test-parameters in the user's data folder]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Name the files as Filecoin's own, for tools that look for those. Keep such a
     /// folder away from real parameters
@@ -310,7 +309,7 @@ pub(crate) struct SetupOptions {
 pub(crate) enum Params {
     /// List the parameter files of a folder
     List(ParamsList),
-    /// Check a parameter file against the circuit it is named for
+    /// Check a parameter file against the circuit it is named for, and its key against it
     Check(ParamsCheck),
 }
 

@@ -77,7 +77,8 @@ fn tell(printer: Printer, path: &Path, Loaded { origin, unsaved, .. }: &Loaded) 
         printer.warn(&format!("warning: {path} is not usable, and the circuit was recorded again: {why}"));
     }
     if let Some(why) = unsaved {
-        printer.warn(&format!("warning: the circuit is not kept: {why}"));
+        let folder = path.parent().unwrap_or(path).display();
+        printer.warn(&format!("warning: the circuit is not kept in {folder}: {why}"));
     }
 }
 

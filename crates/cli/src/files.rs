@@ -1,7 +1,9 @@
 //! Files that a command reads and writes.
 
 use std::fs::Metadata;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -14,15 +16,33 @@ pub(crate) fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// Opens an input: a file, a pipe, a device.
+pub(crate) fn open(path: &Path) -> Result<fs_err::File, Failure> {
+    let file = fs_err::File::open(path).or_input()?;
+    if file.metadata().or_input()?.is_dir() {
+        return Err(anyhow!("{} is a folder", path.display())).or_input();
+    }
+    Ok(file)
+}
+
 /// Reads a file of at most `limit` bytes; of a longer one, or a device without end,
 /// not more than that.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    fs_err::File::open(path).or_input()?.take(limit + 1).read_to_end(&mut bytes).or_input()?;
+    open(path)?.take(limit + 1).read_to_end(&mut bytes).or_input()?;
     if bytes.len() as u64 > limit {
         return Err(anyhow!("{}: more than {limit} bytes, the limit", path.display())).or_input();
     }
     Ok(bytes)
+}
+
+/// Makes a folder, and those around it, where it is missing.
+pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
+    use io::ErrorKind::{AlreadyExists, NotADirectory};
+    fs_err::create_dir_all(path).map_err(|error| {
+        let bad = matches!(error.kind(), AlreadyExists | NotADirectory);
+        Failure::new(if bad { Class::Input } else { Class::Resource }, error)
+    })
 }
 
 /// Writes a file whole or not at all: under a name of its own first, then renamed.
@@ -55,13 +75,18 @@ fn make_readable(file: &tempfile::NamedTempFile) -> io::Result<()> {
 }
 
 /// Whether `results` can be written later: their folders are there and take files, and
-/// none is one of the `inputs`, which it would replace, or in one that is a folder, or another.
+/// none is one of the `inputs`, which it would replace, or in one that is a folder, or
+/// another, or where stdout goes, which has a text or JSON of its own.
 pub(crate) fn check_writable<'a>(
     inputs: &[&Path],
     results: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), Failure> {
     let mut taken: Vec<PathBuf> = inputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
     for path in results {
+        if is_stdout(path) {
+            let error = anyhow!("{}: stdout is where the command says what it has done", path.display());
+            return Err(Failure::new(Class::Input, error).hint("name a file, or a pipe of its own"));
+        }
         let Target::File(file) = Target::of(path)? else { continue };
         // Without a name, so that nothing stays whenever this ends.
         let folder = folder(&file);
@@ -75,6 +100,16 @@ pub(crate) fn check_writable<'a>(
         taken.push(file);
     }
     Ok(())
+}
+
+/// Whether a path is what stdout goes to, and keeps it: nothing comes together in `/dev/null`.
+fn is_stdout(path: &Path) -> bool {
+    let stdout = io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from);
+    let (Ok(there), Ok(stdout)) = (path.metadata(), stdout.and_then(|stdout| stdout.metadata())) else {
+        return false;
+    };
+    let same = (there.dev(), there.ino()) == (stdout.dev(), stdout.ino());
+    same && (io::stdout().is_terminal() || !there.file_type().is_char_device())
 }
 
 /// What writing to a path means.

@@ -7,30 +7,37 @@ use std::path::Path;
 use cuzk_synth::c1::{self, Identity};
 use cuzk_synth::input::{self, Input, InputError, Known, Layers, Problem, Progress, Watch};
 use cuzk_synth::{post, snap};
+use cuzk_values::{C1, Post, PostKind};
 
-use crate::args::{Given, GivenPost, GivenSnap};
-use crate::failure::{Class, Classify as _, Failure};
+use crate::args::{Given, GivenSnap, GivenWindow};
+use crate::failure::{Class, Failure};
+use crate::files;
 use crate::interrupt;
+use crate::printer::Printer;
 use crate::progress::Meter;
-use crate::units::Miner;
+use crate::units::{Hash, Miner};
 
 /// What the options say.
 pub(crate) fn known(given: &Given) -> Known {
     let prover_id = given.miner_addr.map(|miner| c1::prover_id(miner.0));
     Known {
         c1: Identity { prover_id, sector_number: given.sector_number, porep_id: None },
-        post: known_of_post(&given.post, given.miner_addr),
+        post: known_of_post(given.miner_addr, given.randomness, given.window),
         snap: known_of_snap(&given.snap),
     }
 }
 
 /// What the options say of a PoSt.
-pub(crate) fn known_of_post(given: &GivenPost, miner: Option<Miner>) -> post::Known {
+pub(crate) fn known_of_post(
+    miner: Option<Miner>,
+    randomness: Option<Hash>,
+    window: GivenWindow,
+) -> post::Known {
     post::Known {
-        version: given.post_version.map(Into::into),
+        version: window.post_version.map(Into::into),
         prover_id: miner.map(|miner| c1::prover_id(miner.0)),
-        randomness: given.randomness.map(|hash| hash.0),
-        partition: given.partition_index,
+        randomness: randomness.map(|hash| hash.0),
+        partition: window.partition_index,
         ..post::Known::default()
     }
 }
@@ -46,15 +53,73 @@ pub(crate) fn known_of_snap(given: &GivenSnap) -> snap::Known {
 }
 
 /// Opens a file and reads the input in it.
-pub(crate) fn read(path: &Path, given: &Given) -> Result<(Input, Layers), Failure> {
-    decode(fs_err::File::open(path).or_input()?, path, given)
+pub(crate) fn read(printer: Printer, path: &Path, given: &Given) -> Result<(Input, Layers), Failure> {
+    decode(printer, files::open(path)?, path, given)
 }
 
 /// Reads the input that lies in a file.
-pub(crate) fn decode(input: impl Read, path: &Path, given: &Given) -> Result<(Input, Layers), Failure> {
+pub(crate) fn decode(
+    printer: Printer,
+    input: impl Read,
+    path: &Path,
+    given: &Given,
+) -> Result<(Input, Layers), Failure> {
     let mut layers = Layers::default();
-    let decoded = input::decode_noting(input, &known(given), &mut layers);
-    decoded.map(|input| (input, layers)).map_err(|error| failure(error, path))
+    let input =
+        input::decode_noting(input, &known(given), &mut layers).map_err(|error| failure(error, path))?;
+    let (what, options) = match &input {
+        Input::C1(_) => ("a C1", &["--miner-addr", "--sector-number"][..]),
+        Input::Post(Post { kind: PostKind::Window, .. }) => {
+            ("a window-post", &["--miner-addr", "--randomness", "--post-version", "--partition-index"][..])
+        }
+        Input::Post(_) => ("a winning-post", &["--miner-addr", "--randomness"][..]),
+        Input::Snap(_) => ("an update", &["--comm-r-old", "--comm-r-new", "--comm-d-new"][..]),
+    };
+    only(given, options, path, what)?;
+    if let Input::C1(c1) = &input {
+        identify(printer, c1, &known(given).c1).map_err(|error| failure(error, path))?;
+    }
+    Ok((input, layers))
+}
+
+/// Holds a C1 against what is known of its sector, and says where it tells too little for that.
+pub(crate) fn identify(printer: Printer, c1: &C1, known: &Identity) -> Result<(), InputError> {
+    let checked = c1::check_identity(c1, known)?;
+    let what = match known {
+        _ if checked => return Ok(()),
+        Identity { prover_id: Some(_), .. } => "its miner",
+        Identity { sector_number: Some(_), .. } if c1.sector_number.is_none() => "its sector number",
+        _ => return Ok(()),
+    };
+    let why = match c1.variant {
+        None => "how it was sealed",
+        Some(_) if known.prover_id.is_some() => "its sector number, which --sector-number gives",
+        Some(_) => "it, and --miner-addr is not given",
+    };
+    printer.warn(&format!("warning: this C1 does not say {why}: {what} could not be checked"));
+    Ok(())
+}
+
+/// Refuses options that say nothing of what a file holds.
+pub(crate) fn only(given: &Given, options: &[&str], path: &Path, what: &str) -> Result<(), Failure> {
+    let Given { miner_addr, sector_number, randomness, window, snap } = given;
+    let all = [
+        ("--miner-addr", miner_addr.is_some()),
+        ("--sector-number", sector_number.is_some()),
+        ("--randomness", randomness.is_some()),
+        ("--post-version", window.post_version.is_some()),
+        ("--partition-index", window.partition_index.is_some()),
+        ("--comm-r-old", snap.comm_r_old.is_some()),
+        ("--comm-r-new", snap.comm_r_new.is_some()),
+        ("--comm-d-new", snap.comm_d_new.is_some()),
+    ];
+    match all.into_iter().find(|(option, given)| *given && !options.contains(option)) {
+        None => Ok(()),
+        Some((option, _)) => {
+            let error = anyhow::anyhow!("{option} says nothing of {what}, which {} is", path.display());
+            Err(Failure::new(Class::Input, error).hint("leave it out"))
+        }
+    }
 }
 
 /// Follows all paths of an input, with a bar, until the user interrupts.

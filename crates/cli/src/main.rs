@@ -19,6 +19,7 @@ mod commands {
     pub(crate) mod vanilla;
     pub(crate) mod verify;
 }
+mod constraints;
 mod failure;
 mod files;
 mod input;

@@ -83,9 +83,9 @@ impl Stages {
         Self { meter, done: AtomicU64::new(0), total: AtomicU64::new(0) }
     }
 
-    /// How many stages there will be.
+    /// So many stages more are to come.
     pub(crate) fn expect(&self, stages: usize) {
-        self.total.store(stages as u64, Ordering::Relaxed);
+        self.total.fetch_add(stages as u64, Ordering::Relaxed);
     }
 }
 

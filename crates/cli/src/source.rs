@@ -4,22 +4,25 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::Context as _;
+use clap::ValueEnum as _;
 use cuzk_synth::c1::{self, Identity};
 use cuzk_synth::input::{InputError, Watch};
-use cuzk_synth::{PorepCircuit, PostCircuit, SectorShape, SnapCircuit, Statement, post, snap};
+use cuzk_synth::{
+    FilecoinCircuit, PorepCircuit, PostCircuit, SectorShape, SnapCircuit, Statement, post, snap,
+};
 use cuzk_values::{C1, Post, PostKind, Scalar, Snap};
 
-use crate::args::{PorepInput, PostInput, SnapInput, WindowPostInput, WinningPostInput};
-use crate::failure::{Class, Classify as _, Failure};
-use crate::input;
+use crate::args::{GivenWindow, Kind, PorepInput, PostInput, SnapInput, WindowPostInput, WinningPostInput};
+use crate::failure::{Classify as _, Failure};
 use crate::printer::Printer;
 use crate::progress::Meter;
-use crate::units::counted;
+use crate::units::{self, counted};
+use crate::{files, input};
 
 /// An input of one kind that a command names.
 pub(crate) trait Source {
     /// What is proved of it.
-    type Statement: Statement;
+    type Statement: Statement<Input: Clone>;
 
     /// The file.
     fn path(&self) -> &Path;
@@ -67,7 +70,7 @@ pub(crate) fn provable<I: Source>(printer: Printer, source: &I) -> Result<Given<
 
 /// Reads a file by `decode`.
 fn read<T>(path: &Path, decode: impl FnOnce(File) -> Result<T, InputError>) -> Result<T, Failure> {
-    let (file, _) = fs_err::File::open(path).or_input()?.into_parts();
+    let (file, _) = files::open(path)?.into_parts();
     decode(file).map_err(|error| input::failure(error, path))
 }
 
@@ -93,10 +96,7 @@ impl Source for PorepInput {
             sector_number: known.sector_number,
             porep_id: None,
         };
-        let checked = c1::check_identity(&c1, &identity).with_context(here).or_input()?;
-        if known.miner_addr.is_some() && !checked {
-            printer.warn("warning: this C1 does not say how it was sealed: its miner could not be checked");
-        }
+        input::identify(printer, &c1, &identity).with_context(here).or_input()?;
         Ok(Given {
             statement: of_size(PorepCircuit::of_size(shape.sector_size()), shape)?,
             what: format!("a {shape} sector, {}", counted(c1.partitions.len(), "partition")),
@@ -136,7 +136,7 @@ impl Source for WindowPostInput {
     }
 
     fn decode(&self, printer: Printer) -> Result<Given<PostCircuit>, Failure> {
-        decode_post(printer, &self.post, PostKind::Window)
+        decode_post(printer, &self.post, PostKind::Window, self.window)
     }
 }
 
@@ -148,12 +148,17 @@ impl Source for WinningPostInput {
     }
 
     fn decode(&self, printer: Printer) -> Result<Given<PostCircuit>, Failure> {
-        decode_post(printer, &self.post, PostKind::Winning)
+        decode_post(printer, &self.post, PostKind::Winning, GivenWindow::default())
     }
 }
 
-fn decode_post(printer: Printer, options: &PostInput, kind: PostKind) -> Result<Given<PostCircuit>, Failure> {
-    let known = input::known_of_post(&options.given, options.miner_addr);
+fn decode_post(
+    printer: Printer,
+    options: &PostInput,
+    kind: PostKind,
+    window: GivenWindow,
+) -> Result<Given<PostCircuit>, Failure> {
+    let known = input::known_of_post(options.miner_addr, options.randomness, window);
     let known = post::Known { kind: Some(kind), ..known };
     let post: Post = read(&options.input, |file| post::decode(file, &known))?;
     let shape = post::shape_of(&post).or_input()?.sector;
@@ -178,12 +183,7 @@ pub(crate) fn warn_of_order(printer: Printer, numbers: impl Iterator<Item = u64>
 }
 
 /// A circuit by what it proves and of what size.
-pub(crate) fn circuit(
-    kind: crate::args::Kind,
-    shape: SectorShape,
-) -> Result<cuzk_synth::FilecoinCircuit, Failure> {
-    use clap::ValueEnum as _;
+pub(crate) fn circuit(kind: Kind, shape: SectorShape) -> Result<FilecoinCircuit, Failure> {
     let name = kind.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-    let circuit = format!("{name}-{shape}").parse();
-    circuit.map_err(|_| Failure::new(Class::Input, anyhow::anyhow!("{shape} sectors have no {name}")))
+    units::circuit(&format!("{name}-{shape}")).map_err(anyhow::Error::msg).or_input()
 }

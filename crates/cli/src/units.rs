@@ -4,13 +4,28 @@ use std::fmt;
 use std::str::FromStr;
 
 use cuzk_pipeline_core::limits::{ParseBytesError, format_bytes, parse_bytes};
-use cuzk_synth::SectorShape;
+use cuzk_synth::{FilecoinCircuit, ParseCircuitError, SectorShape};
 
 /// A sector's size, as 32GiB.
 pub(crate) fn sector_shape(text: &str) -> Result<SectorShape, String> {
     let known = || SectorShape::ALL.map(|shape| shape.to_string()).join(", ");
     let bytes = parse_bytes(text).map_err(|e| e.to_string())?;
     SectorShape::of_size(bytes).ok_or_else(|| format!("no sector has this size; the sizes are {}", known()))
+}
+
+/// A circuit's name, as porep-32GiB.
+pub(crate) fn circuit(text: &str) -> Result<FilecoinCircuit, String> {
+    text.parse().map_err(|error: ParseCircuitError| {
+        let of = |circuit: &FilecoinCircuit| {
+            text.rsplit_once('-').is_some_and(|(of, _)| of == circuit.statement())
+        };
+        let sizes: Vec<_> =
+            FilecoinCircuit::all().filter(of).map(|known| known.shape().to_string()).collect();
+        match &sizes[..] {
+            [] => error.to_string(),
+            _ => format!("there is no circuit {text}; the sizes are {}", sizes.join(", ")),
+        }
+    })
 }
 
 /// A memory budget: so many bytes, or what the machine allows.

@@ -104,7 +104,13 @@ fn circuits_need_not_be_kept() {
     // A cache that cannot be written is a warning.
     std::fs::write(cache.join("cuzk"), "").unwrap();
     let (shown, stderr) = said(cache, "circuit show winning-post-2KiB");
-    assert!(stderr.contains("warning: the circuit is not kept: "), "{stderr}");
+    let kept_in = cache.join("cuzk/circuits");
+    let warning = format!("warning: the circuit is not kept in {}: ", kept_in.display());
+    assert!(stderr.contains(&warning), "{stderr}");
+    let (code, error) = failure(cache, "circuit build winning-post-2KiB");
+    assert_eq!(code, Some(4), "{error}");
+    assert!(error.contains(&format!("circuits cannot be kept in {}: ", kept_in.display())), "{error}");
+    assert!(error.contains("hint: name another folder, with --circuits"), "{error}");
     assert_eq!(shown["constraints"], 90_883);
 
     for line in

@@ -71,6 +71,170 @@ fn a_file_may_be_a_pipe() {
 }
 
 #[test]
+fn a_folder_is_no_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().to_str().unwrap();
+    let lines: [&[&str]; 10] = [
+        &["prove", "porep", "--c1", folder],
+        &["prove", "snap", "--input", folder],
+        &["prove", "window-post", "--input", folder],
+        &["prove", "winning-post", "--input", folder],
+        &["verify", "porep", "--proof", folder, "--c1", folder],
+        &["bench", "--c1", folder],
+        &["inspect", folder],
+        &["check-vanilla", folder],
+        &["man", env!("CARGO_BIN_EXE_cuzk")],
+        &["params", "list", "--params", env!("CARGO_BIN_EXE_cuzk")],
+    ];
+    for line in lines {
+        let output = run(line.iter().chain(&["--json"]));
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let message = json(&output)["error"]["message"].to_string();
+        assert!(line[0] == "man" || line[0] == "params" || message.contains(" is a folder"), "{message}");
+    }
+}
+
+#[test]
+fn a_result_is_not_mixed_with_what_is_said_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = ["fixture", "snap", "--sector-size", "2KiB", "--json", "--out"];
+    for stdout in ["/dev/stdout", "/dev/fd/1"] {
+        let output = run(fixture.iter().chain(&[stdout]));
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(json(&output)["error"]["message"].as_str().unwrap().starts_with(stdout));
+    }
+    // Nor where stdout is a file.
+    let out = folder.path().join("out");
+    let file = std::fs::File::create(&out).unwrap();
+    let mut command = cuzk(fixture.iter().map(OsStr::new).chain([out.as_os_str()]));
+    assert_eq!(command.stdout(file).status().unwrap().code(), Some(2));
+    assert!(std::fs::read_to_string(&out).unwrap().contains("stdout is where the command says"));
+    // In /dev/null nothing comes together.
+    let mut command = cuzk(fixture.iter().chain(&["/dev/null"]));
+    assert!(command.stdout(Stdio::null()).status().unwrap().success());
+}
+
+#[test]
+fn options_of_another_kind_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let file = file.to_str().unwrap();
+    let hash = &"11".repeat(32)[..];
+    let options = [
+        ("--miner-addr", "1000"),
+        ("--sector-number", "1"),
+        ("--randomness", hash),
+        ("--post-version", "V1_1"),
+        ("--partition-index", "0"),
+        ("--comm-r-old", hash),
+        ("--comm-r-new", hash),
+        ("--comm-d-new", hash),
+    ];
+    for (kind, what, own) in [
+        ("porep", "a C1", 0..2),
+        ("snap", "an update", 5..8),
+        ("window-post", "a window-post", 2..5),
+        ("winning-post", "a winning-post", 2..3),
+    ] {
+        assert!(run(["fixture", kind, "--sector-size", "2KiB", "--out", file]).status.success());
+        for (i, (option, value)) in options.iter().enumerate() {
+            let shared = *option == "--miner-addr" && kind != "snap";
+            let output = run(["check-vanilla", file, option, value, "--json"]);
+            if own.contains(&i) || shared {
+                continue;
+            }
+            assert_eq!(output.status.code(), Some(2), "{kind} {option}: {output:?}");
+            let message = json(&output)["error"]["message"].to_string();
+            assert!(message.contains(&format!("{option} says nothing of {what}, which ")), "{message}");
+        }
+    }
+    // What names the kind has no such option.
+    for line in [
+        &["prove", "winning-post", "--input", file, "--post-version", "V1"],
+        &["verify", "winning-post", "--input", file, "--partition-index", "0"],
+        &["fixture", "winning-post", "--sector-size=2KiB", "--out=/dev/null", "--post-version", "V1"],
+    ] {
+        assert_eq!(run(line).status.code(), Some(2), "{line:?}");
+    }
+    std::fs::write(file, "f".repeat(384)).unwrap();
+    let output = run(["inspect", file, "--miner-addr", "1000"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--miner-addr says nothing of a proof"));
+}
+
+#[test]
+fn what_could_not_be_checked_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("c1");
+    let file = file.to_str().unwrap();
+    let said = |line: &[&str]| String::from_utf8(run(line).stderr).unwrap();
+    for (format, option, why) in [
+        ("json", "--miner-addr=1", "how it was sealed: its miner could not be checked"),
+        ("json", "--sector-number=7", "how it was sealed: its sector number could not be checked"),
+        ("api-json", "--miner-addr=1", "its sector number, which --sector-number gives: its miner could not"),
+        ("api-json", "--sector-number=7", "it, and --miner-addr is not given: its sector number could not"),
+    ] {
+        let made = run(["fixture", "porep", "--sector-size", "2KiB", "--format", format, "--out", file]);
+        assert!(made.status.success());
+        for line in [["check-vanilla", file, option], ["inspect", file, option]] {
+            assert!(said(&line).contains(why), "{line:?} {format}: {}", said(&line));
+        }
+        assert!(said(&["prove", "porep", "--c1", file, option, "--params", file]).contains(why));
+    }
+    assert!(run(["fixture", "porep", "--sector-size", "2KiB", "--out", file]).status.success());
+    assert_eq!(said(&["check-vanilla", file, "--miner-addr=1000", "--sector-number=1", "--quiet"]), "");
+}
+
+#[test]
+fn sizes_without_a_circuit_are_told_from_those_with_one() {
+    let lines: [&[&str]; 5] = [
+        &["fixture", "snap", "--out", "/dev/null"],
+        &["setup", "snap"],
+        &["graph", "--kind", "snap"],
+        &["params", "check", "--kind", "snap"],
+        &["circuit", "show", "snap-1GiB"],
+    ];
+    for line in lines {
+        let size = if line[0] == "circuit" { &[][..] } else { &["--sector-size", "1GiB"] };
+        let output = run(line.iter().chain(size));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains("2KiB, 4KiB, 16KiB, 32KiB, 8MiB, 16MiB, 512MiB, 32GiB, 64GiB"), "{error}");
+    }
+}
+
+#[test]
+fn pages_of_the_manual_say_whose_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    assert!(run(["man", out]).status.success());
+    let page = std::fs::read_to_string(folder.path().join("cuzk-prove-porep.1")).unwrap();
+    let title = page.lines().find(|line| line.starts_with(".TH")).unwrap();
+    let source = concat!("\"cuzk ", env!("CARGO_PKG_VERSION"), "\"");
+    assert!(title.starts_with(&format!(".TH cuzk-prove-porep 1 \" \" {source} \"")), "{title}");
+}
+
+/// Nothing heeds an interrupt while a circuit is recorded: it ends at once.
+#[test]
+fn an_interrupt_ends_what_records_a_circuit() {
+    let folder = tempfile::tempdir().unwrap();
+    let circuits = folder.path().to_str().unwrap();
+    for line in [
+        &["circuit", "build", "porep-32GiB", "--circuits", circuits][..],
+        &["circuit", "show", "porep-32GiB", "--no-circuits"],
+    ] {
+        let mut child = pipe(line);
+        wait_for_handler(child.id());
+        std::thread::sleep(Duration::from_millis(300));
+        let start = Instant::now();
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    }
+    assert_eq!(std::fs::read_dir(circuits).unwrap().count(), 0);
+}
+
+#[test]
 fn an_interrupt_ends_what_waits_for_its_input() {
     for signal in [Signal::INT, Signal::TERM] {
         let child = pipe(&["inspect", "/dev/stdin", "--json"]);

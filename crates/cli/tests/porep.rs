@@ -69,7 +69,7 @@ fn from_nothing_to_a_verified_proof() {
     assert_eq!(code, Some(130));
     assert!(time < Duration::from_secs(2), "{time:?}");
     assert!(names(&folder.join("p")).is_empty());
-    json(folder, "setup porep --sector-size 2KiB --seed 7 --out p");
+    json(folder, "setup porep --sector-size 2KiB --seed 7 -o p");
     // They stay, unless other ones are asked for.
     assert_eq!(json(folder, "setup porep --sector-size 2KiB --seed 7 --out p")["made"], false);
     assert_eq!(json(folder, "setup porep --sector-size 2KiB --out p")["seed"], 7);

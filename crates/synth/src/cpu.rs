@@ -2,14 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use cuzk_pipeline_core::Cx;
+use cuzk_pipeline_core::{Cx, Footprint};
 use cuzk_values::{Evals, Poly, R1cs, Scalar, Witness};
 use ff::Field;
 use rayon::prelude::*;
 
-use crate::SynthError;
 use crate::lookup::{Cell, Lookup};
 use crate::zeroed::zeroed_scalars;
+use crate::{SynthError, WitnessSize};
 
 /// Rows between two looks at the cancel flag; also a task's share.
 const CHUNK: usize = 1 << 13;
@@ -40,6 +40,11 @@ impl<'a> Evaluator<'a> {
     /// [`SynthError::Foreign`] for a witness of another circuit.
     pub fn new(r1cs: &'a R1cs, witness: &'a Witness) -> Result<Self, SynthError> {
         Ok(Self { r1cs, terms: Terms::new(r1cs), z: Lookup::new(r1cs, witness)? })
+    }
+
+    /// The most that an evaluator holds for a witness of this size, and [`check`] too.
+    pub fn footprint(size: WitnessSize) -> Footprint {
+        Footprint::host(Lookup::bytes(size) as u64)
     }
 
     /// Evaluates as many rows of a matrix as `out` has room for, from `first` on,

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Stage};
 use cuzk_values::{Evals, Poly, R1cs, Witness};
 
-use crate::lookup::Lookup;
-use crate::{Statement, SynthError, WitnessSize, eval_ab};
+use crate::{Evaluator, Statement, SynthError, WitnessSize, eval_ab};
 
 /// `synth.witness`: a partition of an input → its witness, whose public inputs are
 /// those of the statement.
@@ -78,8 +77,7 @@ impl Stage for EvalStage {
 
     fn cost(&self) -> Cost {
         let evals = Footprint::host(32 << self.log_domain);
-        let lookup = Footprint::host(Lookup::bytes(self.size) as u64);
-        Cost::free().scratch(lookup).output(evals).output(evals)
+        Cost::free().scratch(Evaluator::footprint(self.size)).output(evals).output(evals)
     }
 
     fn run(&self, cx: &Cx<'_>, (witness, r1cs): Self::In) -> Result<Self::Out, SynthError> {

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use cuzk_synth::FilecoinCircuit;
 
+use crate::units::circuit;
+
 /// Where circuits are kept.
 #[derive(Debug, Args)]
 pub(crate) struct CircuitsDir {
@@ -55,7 +57,7 @@ Examples:
   cuzk circuit show window-post-2KiB --no-circuits --json")]
 pub(crate) struct CircuitShow {
     /// The circuit: porep, window-post, winning-post or snap, and a sector size
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = circuit)]
     pub(crate) circuit: FilecoinCircuit,
     #[command(flatten)]
     pub(crate) circuits: Circuits,
@@ -69,7 +71,7 @@ Examples:
   cuzk circuit build --small --force --circuits /var/cache/cuzk")]
 pub(crate) struct CircuitBuild {
     /// The circuits: porep, window-post, winning-post or snap, and a sector size
-    #[arg(value_name = "ID", required_unless_present_any = ["all", "small"])]
+    #[arg(value_name = "ID", value_parser = circuit, required_unless_present_any = ["all", "small"])]
     pub(crate) names: Vec<FilecoinCircuit>,
     /// All circuits
     #[arg(long, conflicts_with = "names")]
@@ -91,7 +93,7 @@ Examples:
   cuzk circuit check porep-32GiB    (a minute or two of one core)")]
 pub(crate) struct CircuitCheck {
     /// The circuit: porep, window-post, winning-post or snap, and a sector size
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = circuit)]
     pub(crate) circuit: FilecoinCircuit,
     #[command(flatten)]
     pub(crate) circuits: CircuitsDir,

@@ -17,19 +17,20 @@ pub(crate) struct Given {
     /// The number of a C1's sector
     #[arg(long, value_name = "N")]
     pub(crate) sector_number: Option<u64>,
+    /// A PoSt's randomness: 32 bytes in hex or base64
+    #[arg(long, value_name = "HASH")]
+    pub(crate) randomness: Option<Hash>,
     #[command(flatten)]
-    pub(crate) post: GivenPost,
+    pub(crate) window: GivenWindow,
     #[command(flatten)]
     pub(crate) snap: GivenSnap,
 }
 
-/// What the vanilla proofs of a PoSt do not say, its miner aside.
-#[derive(Debug, Args)]
+/// What the vanilla proofs of a WindowPoSt do not say, beside what those of a
+/// WinningPoSt do not.
+#[derive(Debug, Default, Clone, Copy, Args)]
 #[command(next_help_heading = "What the file does not say")]
-pub(crate) struct GivenPost {
-    /// A PoSt's randomness: 32 bytes in hex or base64
-    #[arg(long, value_name = "HASH")]
-    pub(crate) randomness: Option<Hash>,
+pub(crate) struct GivenWindow {
     /// How challenges of a WindowPoSt are numbered: V1 for registered proofs 5 to 9,
     /// V1_1 for 10 to 14
     #[arg(long, value_enum, value_name = "VERSION")]

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{GivenPost, GivenSnap};
-use crate::units::Miner;
+use super::{GivenSnap, GivenWindow};
+use crate::units::{Hash, Miner};
 
 /// What is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -61,6 +61,8 @@ pub(crate) struct SnapInput {
 pub(crate) struct WindowPostInput {
     #[command(flatten)]
     pub(crate) post: PostInput,
+    #[command(flatten)]
+    pub(crate) window: GivenWindow,
 }
 
 /// A WinningPoSt's input.
@@ -81,6 +83,7 @@ pub(crate) struct PostInput {
     /// The miner, as t01000, f01000 or 1000
     #[arg(long, value_name = "ID", help_heading = "What the file does not say")]
     pub(crate) miner_addr: Option<Miner>,
-    #[command(flatten)]
-    pub(crate) given: GivenPost,
+    /// The randomness: 32 bytes in hex or base64
+    #[arg(long, value_name = "HASH", help_heading = "What the file does not say")]
+    pub(crate) randomness: Option<Hash>,
 }

@@ -13,7 +13,7 @@ use crate::{input, machine};
 pub(crate) fn run(printer: Printer, args: &CheckVanilla) -> Result<(), Failure> {
     let start = Instant::now();
     let pool = machine::pool(args.threads)?;
-    let (input, layers) = pool.install(|| input::read(&args.file, &args.given))?;
+    let (input, layers) = pool.install(|| input::read(printer, &args.file, &args.given))?;
     let (mut json, text) = describe::input(&input, &layers)?;
     let meter = Meter::steps(printer, "following paths");
     pool.install(|| input::check_trees(|watch| input.check_trees(watch), &args.file, &meter))?;

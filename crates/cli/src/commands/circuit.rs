@@ -148,7 +148,10 @@ pub(crate) fn build(printer: Printer, args: &CircuitBuild) -> Result<(), Failure
         let made = args.force || store.load(*circuit).is_err();
         if made {
             let recording = circuit.record().or_bug()?;
-            interrupt::heeded(|| store.save(*circuit, &recording).map_err(|error| failure(None, error)))?;
+            interrupt::heeded(|| {
+                let kept = store.save(*circuit, &recording);
+                kept.map_err(|error| unsaved(store.folder(), error))
+            })?;
         }
         let Stored { path, bytes, constraints, .. } =
             store.stored(*circuit).map_err(|error| failure(Some(&store.path(*circuit)), error))?;
@@ -200,6 +203,13 @@ pub(crate) fn check(printer: Printer, args: &CircuitCheck) -> Result<(), Failure
 fn command(circuit: FilecoinCircuit, args: &CircuitCheck) -> String {
     let folder = args.circuits.circuits.as_deref().map(|folder| format!(" --circuits {}", folder.display()));
     format!("cuzk circuit build {circuit} --force{}", folder.unwrap_or_default())
+}
+
+/// That a circuit cannot be kept in a folder.
+fn unsaved(folder: &Path, error: TemplateError) -> Failure {
+    let failure = failure(None, error);
+    let context = format!("circuits cannot be kept in {}", folder.display());
+    Failure::new(failure.class, failure.error.context(context)).hint("name another folder, with --circuits")
 }
 
 /// A template's failure, with the file that it is about where the error does not name it.

@@ -12,36 +12,47 @@ use super::describe;
 use super::verify::{LONGEST_PROOF, parse_proof};
 use crate::args::Inspect;
 use crate::failure::{Classify as _, Failure};
-use crate::input;
 use crate::printer::Printer;
 use crate::units::counted;
+use crate::{files, input};
 
 pub(crate) fn run(printer: Printer, args: &Inspect) -> Result<(), Failure> {
-    let (json, text) = describe(args)?;
+    let (json, text) = describe(printer, args)?;
     printer.result(&json, &format!("{}: {text}", args.file.display()))
 }
 
-fn describe(args: &Inspect) -> Result<(Json, String), Failure> {
+fn describe(printer: Printer, args: &Inspect) -> Result<(Json, String), Failure> {
     let path = &*args.file;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let bare = |what| input::only(&args.given, &[], path, what);
     match FileKind::of(&name) {
-        Some((FileKind::Params, insecure)) => params(path, &name, insecure),
-        Some((FileKind::VerifyingKey, insecure)) => key(path, &name, insecure),
-        Some((FileKind::Meta, _)) => meta(path),
-        _ => proof_or_input(args),
+        Some((FileKind::Params, insecure)) => {
+            bare("parameters")?;
+            params(path, &name, insecure)
+        }
+        Some((FileKind::VerifyingKey, insecure)) => {
+            bare("a verifying key")?;
+            key(path, &name, insecure)
+        }
+        Some((FileKind::Meta, _)) => {
+            bare("a description of parameters")?;
+            meta(path)
+        }
+        _ => proof_or_input(printer, args),
     }
 }
 
 /// Told by how it starts. It is read once, for it may be a pipe.
-fn proof_or_input(args: &Inspect) -> Result<(Json, String), Failure> {
+fn proof_or_input(printer: Printer, args: &Inspect) -> Result<(Json, String), Failure> {
     let path = &*args.file;
-    let mut file = fs_err::File::open(path).or_input()?;
+    let mut file = files::open(path)?;
     let mut start = Vec::new();
     file.by_ref().take(LONGEST_PROOF + 1).read_to_end(&mut start).or_input()?;
     if is_proof(&start) {
+        input::only(&args.given, &[], path, "a proof")?;
         return proof(&start, path);
     }
-    let (input, layers) = input::decode(start.chain(file), path, &args.given)?;
+    let (input, layers) = input::decode(printer, start.chain(file), path, &args.given)?;
     describe::input(&input, &layers)
 }
 

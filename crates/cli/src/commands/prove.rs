@@ -8,22 +8,20 @@ use clap::Args;
 use cuzk_groth16::{Blinding, Residence, graph};
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_pipeline_core::trace::Timeline;
-use cuzk_pipeline_core::{CancelToken, Cx, Options};
-use cuzk_synth::{Statement, SynthError, template};
+use cuzk_pipeline_core::{Engine, Graph, Options, RunError, Value};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::json;
 
 use super::inspect::hex;
 use crate::args::{ProveOptions, Proving};
-use crate::failure::{Class, Classify as _, Failure};
+use crate::failure::{Classify as _, Failure};
 use crate::files::{self, shown};
 use crate::params::Chosen;
 use crate::printer::Printer;
-use crate::progress::Meter;
-use crate::source::{Given, Source};
+use crate::source::Source;
 use crate::usage::Usage;
-use crate::{circuits, interrupt, machine, progress, source};
+use crate::{circuits, constraints, interrupt, machine, progress, source};
 
 /// How wide the text timeline is.
 const COLUMNS: usize = 100;
@@ -43,21 +41,26 @@ pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Proving<I>) -> Resu
     let timeline = Arc::new(Timeline::new());
     let stages = Arc::new(progress::Stages::new(printer));
     let engine = machine::engine(printer, &args.machine, vec![timeline.clone(), stages.clone()])?;
-    if args.check_constraints {
-        check_constraints(printer, args, &given)?;
-    }
     let prover = chosen.prover(printer, &args.circuits, Residence::File)?;
     let graph = graph::proof(&prover, statement, partitions, &blindings(args, partitions)).or_bug()?;
     stages.expect(graph.stages().count());
 
-    let options = Options::new().label(source.path().display().to_string());
+    let label = source.path().display().to_string();
+    let failure = |error| chosen.run_failure(&args.machine, error);
     let proof = interrupt::heeded(|| {
-        let run = engine.submit_with(&Arc::new(graph), given.input, options);
-        interrupt::cancels(&run.cancel_token());
-        let ended = run.wait();
-        drop(stages);
-        ended.map_err(|e| chosen.run_failure(&args.machine, e))
+        let input = if args.check_constraints {
+            let check = constraints::check(&prover, statement, partitions).or_bug()?;
+            stages.expect(check.stages().count());
+            let input = Arc::new(given.input);
+            let held = constraints::Held(input.clone());
+            finished(&engine, check, held, &format!("{label}, its constraints")).map_err(failure)?;
+            Arc::unwrap_or_clone(input)
+        } else {
+            given.input
+        };
+        finished(&engine, graph, input, &label).map_err(failure)
     });
+    drop(stages);
     let traced = args.trace.as_deref().map(|path| files::write(path, timeline.trace().chrome().as_bytes()));
     let proof = proof?;
     let bytes = proof.to_bytes();
@@ -98,39 +101,16 @@ pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Proving<I>) -> Resu
     printer.result(&json, &text)
 }
 
-/// Holds the witness of each partition against all constraints of the circuit.
-fn check_constraints<S: Statement>(
-    printer: Printer,
-    args: &ProveOptions,
-    given: &Given<S>,
-) -> Result<(), Failure> {
-    let circuit = given.statement.into();
-    let constraints = circuits::circuit(printer, &args.circuits, circuit)?;
-    let r1cs = constraints.r1cs();
-    let pool = machine::pool(args.machine.threads)?;
-    let meter = Meter::steps(printer, "checking constraints");
-    let cancel = CancelToken::default();
-    interrupt::cancels(&cancel);
-    let cx = Cx::detached().with_cancel(cancel);
-    interrupt::heeded(|| {
-        for partition in 0..given.partitions() {
-            meter.set(partition as u64, given.partitions() as u64);
-            let checked = pool.install(|| {
-                let witness = given.statement.witness(&cx, &given.input, partition)?;
-                cuzk_synth::check(&cx, r1cs, &witness)
-            });
-            checked.map_err(|error| {
-                let at = match error {
-                    SynthError::Unsatisfied { row, .. } => template::row_path(circuit, r1cs, row).ok(),
-                    _ => None,
-                };
-                let at = at.map_or(String::new(), |path| format!(", at {path}"));
-                let error = anyhow::Error::new(error).context(format!("partition {partition}{at}"));
-                Failure::new(Class::Input, error)
-            })?;
-        }
-        Ok(())
-    })
+/// Runs a graph to its end, or to an interrupt.
+fn finished<I: Value, O: Value>(
+    engine: &Engine,
+    graph: Graph<I, O>,
+    input: I,
+    label: &str,
+) -> Result<O, RunError> {
+    let run = engine.submit_with(&Arc::new(graph), input, Options::new().label(label));
+    interrupt::cancels(&run.cancel_token());
+    run.wait()
 }
 
 /// r and s of each partition, where a seed gives them.
