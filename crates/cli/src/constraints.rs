@@ -134,3 +134,37 @@ impl Stage for All {
         Ok(Satisfied)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cuzk_groth16::{Circuit, Parameters};
+    use cuzk_pipeline_core::{Engine, RunError};
+    use cuzk_synth::{PostCircuit, fixture};
+    use cuzk_values::{Post, PostKind};
+
+    use super::*;
+
+    #[test]
+    fn the_first_constraint_that_does_not_hold_is_named() {
+        let mut post = fixture::window_post(2048, 1).unwrap();
+        let statement = PostCircuit::of_size(PostKind::Window, 2048).unwrap();
+        let prover = Prover::new(Circuit::filecoin(statement).unwrap(), Parameters::Absent).unwrap();
+        let floor = check(&prover, statement, 1).unwrap().floor().host;
+        assert!(floor >= (prover.sizes().witness.footprint() + statement.witness_scratch()).host);
+
+        let run = |post: &Post, bytes| {
+            let engine = Engine::builder().budget(Footprint::host(bytes)).threads(2).build().unwrap();
+            let graph = Arc::new(check(&prover, statement, 1).unwrap());
+            engine.submit(&graph, Held(Arc::new(post.clone()))).wait().map(drop)
+        };
+        run(&post, 1 << 30).unwrap();
+        assert!(matches!(run(&post, floor / 2), Err(RunError::OverBudget { .. })));
+
+        post.sectors[1].challenges[3].siblings[0][0] ^= 1;
+        let error = run(&post, 1 << 30).unwrap_err();
+        assert_eq!((error.stage(), error.kind()), (Some("synth.check"), ErrorKind::Input));
+        let text = format!("{:#}", anyhow::Error::from(error));
+        assert!(text.contains("partition 0, at sector_1/challenge_3/"), "{text}");
+        assert!(text.contains(" is not satisfied: "), "{text}");
+    }
+}

@@ -314,6 +314,9 @@ fn sectors_are_counted() {
     request["vanilla_proofs"] = json!([]);
     let error = refusal(request.to_string().as_bytes(), &Known::default());
     starts(&error, "vanilla_proofs", "expected the proof of at least one sector, found none");
+    request["vanilla_proofs"] = json!([""]);
+    let any = input::decode(request.to_string().as_bytes(), &input::Known::default());
+    starts(&any.unwrap_err().to_string(), "vanilla_proofs[0]", "the input is empty");
     request["vanilla_proofs"] = json!([[]]);
     let error = refusal(request.to_string().as_bytes(), &Known::default());
     starts(&error, "vanilla_proofs[0]", "is a C1's partition, not a list of proofs in base64");

@@ -99,7 +99,11 @@ fn sniff(start: &[u8]) -> Sniffed {
     }
 }
 
+/// What is wrong with bytes that start so.
 pub(crate) fn unknown(start: &[u8]) -> Problem {
+    if start.is_empty() {
+        return Problem::Empty;
+    }
     let start = start[..start.len().min(16)].escape_ascii();
     Problem::Unknown { start: format!("\"{start}\"") }
 }
