@@ -164,7 +164,7 @@ mod tests {
         let error = run(&post, 1 << 30).unwrap_err();
         assert_eq!((error.stage(), error.kind()), (Some("synth.check"), ErrorKind::Input));
         let text = format!("{:#}", anyhow::Error::from(error));
-        assert!(text.contains("partition 0, at sector_1/challenge_3/"), "{text}");
-        assert!(text.contains(" is not satisfied: "), "{text}");
+        assert!(text.contains("/sector_1/challenge_inclusion_3/enforce root"), "{text}");
+        assert!(text.contains(": partition 0, at ") && text.contains(" is not satisfied: "), "{text}");
     }
 }
