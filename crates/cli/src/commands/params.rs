@@ -1,6 +1,6 @@
 //! `cuzk params list` and `cuzk params check`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_srs::{Depth, FOLDER_VARIABLE, Report, SrsError};
@@ -78,7 +78,7 @@ pub(crate) fn check(printer: Printer, args: &ParamsCheck) -> Result<(), Failure>
         report.map_err(|e| chosen.failure(e))
     });
     drop(meter);
-    result(printer, &chosen, key, &report?, args.deep)
+    result(printer, &chosen, key.as_deref(), &report?, args.deep)
 }
 
 /// The `.vk` file, which must hold the key that the parameters start with. `cuzk prove`
@@ -98,7 +98,7 @@ fn key_beside(printer: Printer, chosen: &Chosen) -> Result<Option<PathBuf>, Fail
 fn result(
     printer: Printer,
     chosen: &Chosen,
-    key: Option<PathBuf>,
+    key: Option<&Path>,
     report: &Report,
     deep: bool,
 ) -> Result<(), Failure> {
@@ -107,7 +107,7 @@ fn result(
     let published = report.is_published();
     let json = json!({
         "file": path,
-        "vk": key.as_deref().map(shown),
+        "vk": key.map(shown),
         "sector_size": chosen.circuit.shape().sector_size(),
         "bytes": report.size,
         "digest": digest,
