@@ -110,7 +110,7 @@ impl Spacetime {
         if sectors == 0 || sectors > limit {
             let problem = match sectors {
                 0 => Problem::Missing,
-                _ => Problem::TooMany { limit },
+                _ => Problem::TooMany { found: Some(sectors as u64), limit },
             };
             return Err(Fault::from(problem).in_field("vanilla_proofs"));
         }
