@@ -117,7 +117,7 @@ fn c1s_that_claim_another_kind() {
     let error = refused(&claimed(&ni, INTERACTIVE));
     assert!(error.contains("): has 13 elements, expected 1"), "{error}");
     let error = refused(&claimed(&interactive, REGISTERED));
-    assert!(error.contains("): has 1 elements, expected 13"), "{error}");
+    assert!(error.contains("): has 1 element, expected 13"), "{error}");
     // With as many partitions as the other kind has.
     let partitions = vanilla(&mut ni.clone());
     let (first, one) = (&partitions[0], vanilla(&mut interactive.clone())[0].take());

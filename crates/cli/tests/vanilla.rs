@@ -155,10 +155,10 @@ fn sectors_are_opened_once_all_else_is_right() {
     let error = post("window-post", window, &"ff".repeat(32), &["1:pipe:pipe"]);
     assert!(error.contains("randomness: 0xffff"), "{error}");
     let error = post("winning-post", winning, &good, &["1:pipe:pipe", "2:pipe:pipe"]);
-    assert!(error.contains("vanilla_proofs: has more than 1 elements"), "{error}");
+    assert!(error.contains("vanilla_proofs: has 2 elements, and the limit is 1"), "{error}");
     let three = ["1:pipe:pipe", "2:pipe:pipe", "3:pipe:pipe"];
     let error = post("window-post --partition-index 7", window, &good, &three);
-    assert!(error.contains("vanilla_proofs: has more than 2 elements"), "{error}");
+    assert!(error.contains("vanilla_proofs: has 3 elements, and the limit is 2"), "{error}");
 
     for (sector, wrong) in [
         ("1:pipe:cache", "pipe is a pipe or a device, not a file"),

@@ -92,5 +92,5 @@ fn numbers_that_do_not_match_are_named() {
     let end = key.verify(2, proof, &inputs[1..]).unwrap_err().to_string();
     assert_eq!(end, "partition 2 has 132 public inputs; the verifying key takes 133");
     let end = key.verify_all(&Proof(vec![*proof; 2]), std::slice::from_ref(inputs)).unwrap_err().to_string();
-    assert_eq!(end, "2 partition proofs for 1 partitions");
+    assert_eq!(end, "the proof has 2 partitions, and the input 1");
 }
