@@ -2,11 +2,15 @@
 # Installs what is missing on Debian or Ubuntu and says what that is:
 #   scripts/install.sh build   a C compiler, pkg-config, hwloc
 #   scripts/install.sh test    those, and cargo-nextest and cargo-deny
+#   scripts/install.sh kernels FOLDER   a Python environment with nvcc of CUDA 13.0,
+#                              for `CUDA_HOME=FOLDER/cuda cargo xtask kernels`
 set -euo pipefail
 
 # Built from crates.io without optimisation: about 3 and 2 CPU-minutes, once.
 nextest=0.9.151
 deny=0.20.2
+# All four pinned: they ask for each other's newest versions.
+wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96)
 
 say() { printf '%s\n' "== $*" >&2; }
 die() { printf '%s\n' "error: $*" >&2; exit 1; }
@@ -49,5 +53,16 @@ test)
         cargo install --locked --debug "cargo-deny@$deny" --no-default-features
     fi
     ;;
-*) die "usage: scripts/install.sh [build|test]" ;;
+kernels)
+    folder=${2:?usage: scripts/install.sh kernels FOLDER}
+    has python3 || die "no python3: install it with its venv module"
+    python3 -m venv "$folder" || die "python3 has no venv module: apt-get install python3-venv"
+    "$folder/bin/pip" install -q "${wheels[@]}"
+    cuda=$(echo "$folder"/lib/python3*/site-packages/nvidia/cu13)
+    # The compiler looks for libraries there; the wheels call it lib.
+    ln -sfn lib "$cuda/lib64"
+    ln -sfn "${cuda#"$folder"/}" "$folder/cuda"
+    say "CUDA_HOME=$folder/cuda cargo xtask kernels"
+    ;;
+*) die "usage: scripts/install.sh [build|test|kernels FOLDER]" ;;
 esac

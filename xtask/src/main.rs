@@ -5,6 +5,7 @@
 mod ci;
 mod deps;
 mod fuzz;
+mod kernels;
 mod loom;
 mod miri;
 mod source;
@@ -18,7 +19,7 @@ use anyhow::{Result, anyhow};
 /// A command: its name, its line in the help, and what it does with its arguments.
 type Command = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const COMMANDS: [Command; 6] = [
+const COMMANDS: [Command; 7] = [
     ("ci", "[STEP…]  every check, in order, or those named; --list lists them", ci::run),
     ("tidy", "hold the sources against the rules that no compiler knows", tidy::run),
     ("deps", "hold `cargo metadata` against ARCHITECTURE.md and docs/dependencies.md", deps::run),
@@ -28,6 +29,7 @@ const COMMANDS: [Command; 6] = [
         "TARGET [OPTION…]  fuzz decoders with libFuzzer and its options (needs a C++ compiler)",
         fuzz::run,
     ),
+    ("kernels", "[--arch LIST] [FAMILY…]  compile the code for devices (needs nvcc)", kernels::run),
     ("miri", "[FILTER…]  run the engine's tests under Miri (needs a nightly with it)", miri::run),
 ];
 
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
     else {
         println!("cargo xtask COMMAND\n");
         for (name, about, _) in COMMANDS {
-            println!("  {name:<6} {about}");
+            println!("  {name:<7} {about}");
         }
         return ExitCode::SUCCESS;
     };

@@ -160,5 +160,8 @@ fn window_post_of_two_partitions(folder: &Path, comm_r: &BTreeMap<u64, [u8; 32]>
             sectors.join(" ")
         ),
     );
-    assert!(error.contains("vanilla_proofs") && error.contains("has 3 elements, and the limit is 2"), "{error}");
+    assert!(
+        error.contains("vanilla_proofs") && error.contains("has 3 elements, and the limit is 2"),
+        "{error}"
+    );
 }

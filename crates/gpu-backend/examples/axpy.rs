@@ -1,6 +1,6 @@
 //! A kernel family of one's own, run on the first device that is there: `y += a * x`.
 //!
-//! `cargo run -p cuzk-gpu-backend --example axpy`
+//! `cargo run -p cuzk-gpu-backend --features cuda --example axpy`
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use cuzk_gpu_backend::host::HostArg;
@@ -8,12 +8,14 @@ use cuzk_gpu_backend::{
     Arg, Backend, Device, Error, Event, Family, Grid, Host, Param, Pinned, Signature, Stream, discover,
 };
 
-/// What the kernel takes, and what it does on the host. A form for a device goes beside it.
+/// What the kernel takes, what it does on the host, and its form for NVIDIA's devices:
+/// `nvcc -ptx -arch=compute_75 axpy.cu`, or PTX of any other compiler.
 static AXPY: Family = Family::new(
     "axpy",
     &[Signature { name: "axpy", params: &[Param::U64, Param::Read(8), Param::Write(8)] }],
 )
-.host(&[("axpy", axpy)]);
+.host(&[("axpy", axpy)])
+.cuda(include_bytes!("axpy.ptx"));
 
 fn axpy(_: Grid, args: &mut [HostArg<'_>]) {
     let [HostArg::U64(a), HostArg::Read(x), HostArg::Write(y)] = args else { unreachable!("the signature") };
@@ -42,9 +44,17 @@ fn main() -> Result<(), Error> {
     for found in discover() {
         print!("{found}");
     }
-    let device = Host::open(0, Some(1 << 20))?;
-    let y = run::<Host>(&device, 10, &[1, 2, 3], &[5, 5, 5])?;
-    println!("{y:?}; {}", device.memory()?);
+    #[cfg(feature = "cuda")]
+    match cuzk_gpu_backend::Cuda::open(0, Some(1 << 20)) {
+        Ok(device) => return show::<cuzk_gpu_backend::Cuda>(&device),
+        Err(error) => println!("{error}; so, on the host:"),
+    }
+    show::<Host>(&Host::open(0, Some(1 << 20))?)
+}
+
+fn show<B: Backend>(device: &B::Device) -> Result<(), Error> {
+    let y = run::<B>(device, 10, &[1, 2, 3], &[5, 5, 5])?;
+    println!("{}: {y:?}; {}", B::NAME, device.memory()?);
     assert_eq!(y, [15, 25, 35]);
     Ok(())
 }

@@ -196,6 +196,9 @@ pub trait Event: Clone + Send + Sync + fmt::Debug + 'static {
 pub trait Buffer: Clone + Value + Sync + fmt::Debug {
     /// Bytes.
     fn bytes(&self) -> u64;
+
+    /// Whether these are the same bytes, not equal ones.
+    fn is_same(&self, other: &Self) -> bool;
 }
 
 /// Page-locked bytes on the host, which a device reads and writes by itself.

@@ -83,7 +83,11 @@ pub fn discover() -> Vec<Discovery> {
         let reason = "it is not part of this build".to_owned();
         Discovery { backend, devices: Err(Error::Unavailable { backend, reason }) }
     };
-    vec![absent("cuda"), absent("opencl"), Discovery { backend: Host::NAME, devices: Host::devices() }]
+    #[cfg(feature = "cuda")]
+    let cuda = Discovery { backend: crate::Cuda::NAME, devices: crate::Cuda::devices() };
+    #[cfg(not(feature = "cuda"))]
+    let cuda = absent("cuda");
+    vec![cuda, absent("opencl"), Discovery { backend: Host::NAME, devices: Host::devices() }]
 }
 
 impl fmt::Display for Discovery {

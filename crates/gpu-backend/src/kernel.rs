@@ -14,18 +14,36 @@ pub struct Family {
     name: &'static str,
     kernels: &'static [Signature],
     host: &'static [(&'static str, HostFn)],
+    /// A fatbin, a cubin or PTX.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "nobody loads it"))]
+    cuda: Option<&'static [u8]>,
 }
 
 impl Family {
     /// A family without any form yet.
     pub const fn new(name: &'static str, kernels: &'static [Signature]) -> Self {
-        Self { name, kernels, host: &[] }
+        Self { name, kernels, host: &[], cuda: None }
     }
 
     /// The functions that run on the host, by kernel name.
     #[must_use]
     pub const fn host(self, functions: &'static [(&'static str, HostFn)]) -> Self {
         Self { host: functions, ..self }
+    }
+
+    /// The code for NVIDIA's devices: PTX, a cubin or a fatbin, of any toolchain. It
+    /// exports its functions by the kernels' names (`extern "C"`). Without it the
+    /// code is what `cargo xtask kernels` made of the family's name.
+    #[must_use]
+    pub const fn cuda(self, image: &'static [u8]) -> Self {
+        Self { cuda: Some(image), ..self }
+    }
+
+    /// The code for NVIDIA's devices, if there is any.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn cuda_image(&self) -> Option<&'static [u8]> {
+        let embedded = || crate::embedded::CUDA.iter().find(|(name, _)| *name == self.name);
+        self.cuda.or_else(|| embedded().map(|(_, image)| *image))
     }
 
     /// The name in errors.
@@ -129,11 +147,41 @@ impl Signature {
             }
         }
         if self.params.len() == args.len() {
-            return Ok(());
+            return self.check_aliases(args);
         }
         let index = self.params.len().min(args.len());
         let expected = self.params.get(index).map_or("nothing".into(), ToString::to_string);
         wrong(index, expected, args.get(index).map_or("nothing".into(), ToString::to_string))
+    }
+
+    /// A buffer that is written may be only one argument.
+    fn check_aliases<B: Backend>(&self, args: &[Arg<'_, B>]) -> Result<(), Error> {
+        for (index, arg) in args.iter().enumerate() {
+            let (Arg::Read(buffer) | Arg::Write(buffer)) = arg else { continue };
+            let clash = args[..index].iter().position(|other| match (arg, other) {
+                (Arg::Write(_), Arg::Read(other)) | (_, Arg::Write(other)) => buffer.is_same(other),
+                _ => false,
+            });
+            if let Some(other) = clash {
+                let expected = format!("a buffer other than argument {other}");
+                let got = "the same, which is written".to_owned();
+                return Err(Error::Argument { kernel: self.name, index, expected, got });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Param {
+    /// Bytes of an element of the buffer, or of anything else.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn element(&self) -> u64 {
+        match self {
+            Self::U32 => 4,
+            Self::U64 => 8,
+            Self::Value(bytes) => *bytes as u64,
+            Self::Read(element) | Self::Write(element) => (*element).max(1),
+        }
     }
 }
 

@@ -2,7 +2,12 @@
 
 mod arena;
 mod backend;
+mod bounds;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod discover;
+#[cfg(feature = "cuda")]
+mod embedded;
 mod error;
 pub mod host;
 mod kernel;
@@ -12,6 +17,8 @@ pub mod suite;
 
 pub use arena::{Arena, Block};
 pub use backend::{Backend, Buffer, Device, Event, Kernel, Pinned, Stream};
+#[cfg(feature = "cuda")]
+pub use cuda::Cuda;
 pub use discover::{DeviceInfo, Discovery, discover};
 pub use error::Error;
 pub use host::Host;

@@ -61,11 +61,11 @@ pub static FAMILY: Family = Family::new(
     &[
         Signature { name: "iota", params: &[Param::U32, Param::Write(4)] },
         Signature { name: "axpy", params: &[Param::U64, Param::Read(8), Param::Write(8)] },
-        Signature { name: "xor", params: &[Param::Value(16), Param::Read(16), Param::Write(16)] },
+        Signature { name: "xor_key", params: &[Param::Value(16), Param::Read(16), Param::Write(16)] },
         Signature { name: "formless", params: &[] },
     ],
 )
-.host(&[("iota", iota), ("axpy", axpy), ("xor", xor)]);
+.host(&[("iota", iota), ("axpy", axpy), ("xor_key", xor)]);
 
 /// `out[i] = start + i`.
 fn iota(_: Grid, args: &mut [HostArg<'_>]) {
@@ -409,7 +409,7 @@ pub fn kernels_compute<B: Backend>() {
 pub fn values_are_passed<B: Backend>() {
     let Some(device) = open::<B>() else { return };
     let stream = device.stream().unwrap();
-    let kernel = device.kernel(&FAMILY, "xor").unwrap();
+    let kernel = device.kernel(&FAMILY, "xor_key").unwrap();
     let (x, y) = (filled::<B>(&device, &stream, &pattern(160, 1)), device.buffer(160).unwrap());
     {
         let key = pattern(16, 9);
@@ -424,7 +424,7 @@ pub fn values_are_passed<B: Backend>() {
 pub fn arguments_are_checked<B: Backend>() {
     let Some(device) = open::<B>() else { return };
     let stream = device.stream().unwrap();
-    let (axpy, xor) = (device.kernel(&FAMILY, "axpy").unwrap(), device.kernel(&FAMILY, "xor").unwrap());
+    let (axpy, xor) = (device.kernel(&FAMILY, "axpy").unwrap(), device.kernel(&FAMILY, "xor_key").unwrap());
     let (x, y, odd) = (device.buffer(64).unwrap(), device.buffer(64).unwrap(), device.buffer(63).unwrap());
     let refused = |kernel: &B::Kernel, args: &[Arg<'_, B>], at: usize| {
         let error = stream.launch(kernel, Grid::new(1, 32), args).unwrap_err();
@@ -482,7 +482,7 @@ pub fn handles_of_another_device_are_refused<B: Backend>() {
     let (stream, there) = (device.stream().unwrap(), other.stream().unwrap());
     let (a, b) = (device.buffer(16).unwrap(), other.buffer(16).unwrap());
     let (ours, mut theirs) = (device.pinned(16).unwrap(), other.pinned(16).unwrap());
-    let kernel = device.kernel(&FAMILY, "xor").unwrap();
+    let kernel = device.kernel(&FAMILY, "xor_key").unwrap();
     let refused = |result: Result<(), Error>| {
         let error = result.unwrap_err();
         assert!(matches!(error, Error::OtherDevice { .. }), "{error}");

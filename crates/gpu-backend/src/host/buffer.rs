@@ -8,6 +8,7 @@ use cuzk_pipeline_core::{Footprint, Value};
 
 use super::memory::Lease;
 use super::{HostDevice, HostEvent};
+use crate::bounds;
 use crate::{Buffer, Error, Event, MemoryKind, Pinned};
 
 /// What a fresh buffer is full of: nobody may count on zeros.
@@ -41,18 +42,14 @@ impl Bytes {
 
     /// `range` as indices, if there are such bytes.
     pub(super) fn range(&self, call: &'static str, range: &Range<u64>) -> Result<Range<usize>, Error> {
-        let (at, bytes) = (range.start, self.len as u64);
-        if at <= range.end && range.end <= bytes {
-            return Ok(at as usize..range.end as usize);
-        }
-        Err(Error::Bounds { call, at, len: range.end.saturating_sub(at), bytes })
+        let range = bounds::within(call, range, self.len as u64)?;
+        Ok(range.start as usize..range.end as usize)
     }
 
     /// `len` bytes from `at` on as indices, if there are such.
     pub(super) fn span(&self, call: &'static str, at: u64, len: usize) -> Result<Range<usize>, Error> {
-        let (len, bytes) = (len as u64, self.len as u64);
-        let end = at.checked_add(len).ok_or(Error::Bounds { call, at, len, bytes })?;
-        self.range(call, &(at..end))
+        let range = bounds::span(call, at, len as u64, self.len as u64)?;
+        Ok(range.start as usize..range.end as usize)
     }
 }
 
@@ -91,6 +88,10 @@ impl HostBuffer {
 impl Buffer for HostBuffer {
     fn bytes(&self) -> u64 {
         self.bytes.len as u64
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.bytes, &other.bytes)
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::Instant;
 use super::event::Point;
 use super::kernel::{self, Queued};
 use super::{Host, HostBuffer, HostDevice, HostEvent, HostKernel, HostPinned};
+use crate::bounds::apart;
 use crate::{Arg, Device, Error, Grid, Kernel, Stream};
 
 /// A queue of a [`HostDevice`]. What is left in it when it is dropped happens then.
@@ -144,18 +145,9 @@ impl HostStream {
     /// Whether a kernel may be given these arguments together.
     fn check(&self, kernel: &HostKernel, args: &[Arg<'_, Host>]) -> Result<(), Error> {
         kernel.signature.check(args)?;
-        for (index, arg) in args.iter().enumerate() {
-            let (Arg::Read(buffer) | Arg::Write(buffer)) = arg else { continue };
-            self.device.owns("launch", &buffer.device)?;
-            let same = |other: &HostBuffer| Arc::ptr_eq(&buffer.bytes, &other.bytes);
-            let clash = args[..index].iter().position(|other| match (arg, other) {
-                (Arg::Write(_), Arg::Read(other)) | (_, Arg::Write(other)) => same(other),
-                _ => false,
-            });
-            if let Some(other) = clash {
-                let expected = format!("a buffer other than argument {other}");
-                let got = "the same, which is written".to_owned();
-                return Err(Error::Argument { kernel: kernel.name(), index, expected, got });
+        for arg in args {
+            if let Arg::Read(buffer) | Arg::Write(buffer) = arg {
+                self.device.owns("launch", &buffer.device)?;
             }
         }
         Ok(())
@@ -227,10 +219,7 @@ impl Stream<Host> for HostStream {
                 move || to.bytes.write().get()[target].copy_from_slice(&from.bytes.read().get()[source]);
             return self.queue("copy", work);
         }
-        if source.start < target.end && target.start < source.end {
-            let len = range.end - range.start;
-            return Err(Error::Overlap { call: "copy", from: range.start, to: at, len });
-        }
+        apart("copy", &range, &(at..at + (range.end - range.start)))?;
         self.queue("copy", move || to.bytes.write().get().copy_within(source, target.start))
     }
 

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The tests of NVIDIA's devices, on a machine that has one but no cargo:
+#   scripts/gpu-test.sh pack FOLDER   builds them here, with the kernels if there
+#                                     is nvcc, into a folder that can be carried
+#   FOLDER/gpu-test.sh [FILTER…]      runs them there
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [[ ${1:-} != pack ]]; then
+    tests=("$here"/tests/*)
+    [[ -e ${tests[0]} ]] || { echo "usage: scripts/gpu-test.sh pack FOLDER" >&2; exit 2; }
+    export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+    failed=0
+    for test in "${tests[@]}"; do
+        # A fault loses the device for its process, so that tests that cause one come alone.
+        "$test" --test-threads=1 --skip a_fault_loses_the_device "$@" || failed=1
+        "$test" --test-threads=1 --exact a_fault_loses_the_device || failed=1
+    done
+    exit $failed
+fi
+
+folder=${2:?usage: scripts/gpu-test.sh pack FOLDER}
+cd "$here/.."
+cargo xtask kernels || echo "without the kernels of this workspace" >&2
+mkdir -p "$folder/tests" "$folder/lib"
+rm -f "$folder"/tests/* "$folder"/lib/*
+cargo test --locked --no-run --package cuzk-gpu-backend --features cuda,suite --test cuda \
+    --message-format=json | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | while read -r test; do
+    name=$(basename "$test")
+    strip -o "$folder/tests/${name%-*}" "$test"
+    # What a bare machine may not have.
+    ldd "$test" | awk '/hwloc|udev/ {print $3}' | xargs -r cp -L -t "$folder/lib"
+done
+cp scripts/gpu-test.sh "$folder"
+echo "carry $folder, then run gpu-test.sh there"
