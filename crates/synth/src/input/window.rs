@@ -21,12 +21,14 @@ pub(crate) struct Window<'a> {
     end: usize,
     /// Bytes that have left the buffer.
     passed: u64,
+    /// Why nothing comes after what is in the buffer.
+    failed: Option<io::Error>,
 }
 
 impl<'a> Window<'a> {
     pub(crate) fn new(source: impl Read + 'a) -> Self {
         let buffer = vec![0; BUFFER].into_boxed_slice();
-        Self { source: Box::new(source), buffer, at: 0, end: 0, passed: 0 }
+        Self { source: Box::new(source), buffer, at: 0, end: 0, passed: 0, failed: None }
     }
 
     /// How many bytes lie behind.
@@ -97,6 +99,11 @@ impl<'a> Window<'a> {
             match self.pull() {
                 Ok(0) => break,
                 Ok(more) => self.end += more,
+                // What was read before is shown; who reads on hears of it.
+                Err(e) if self.end > 0 => {
+                    self.failed = Some(e);
+                    break;
+                }
                 Err(e) => return Err(self.unread(e)),
             }
         }
@@ -105,6 +112,9 @@ impl<'a> Window<'a> {
 
     /// Reads on behind `end`.
     fn pull(&mut self) -> io::Result<usize> {
+        if let Some(e) = self.failed.take() {
+            return Err(e);
+        }
         loop {
             match self.source.read(&mut self.buffer[self.end..]) {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
