@@ -9,6 +9,7 @@ mod discover;
 #[cfg(feature = "cuda")]
 mod embedded;
 mod error;
+pub mod field;
 pub mod host;
 mod kernel;
 mod memory;

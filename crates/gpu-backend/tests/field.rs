@@ -1,0 +1,258 @@
+//! The kernels of `field` against blstrs and against plain numbers, on the host and on NVIDIA's
+//! devices where there are any.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+#[allow(dead_code, reason = "the example writes the constants")]
+mod support;
+
+use blst::{blst_fp, blst_fr};
+use blstrs::{G1Affine, G1Projective, Scalar};
+use cuzk_gpu_backend::field::{FAMILY, FP, FR, Modulus};
+use cuzk_gpu_backend::{Arg, Backend, Device, Error, Grid, Host, Stream};
+use ff::Field as _;
+use group::Group as _;
+use rand::{Rng, RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+#[test]
+fn constants_are_those_of_blstrs() {
+    let committed = include_str!("../kernels/generated/fields.cuh");
+    assert!(support::fields_cuh() == committed, "run `cargo run -p cuzk-gpu-backend --example constants`");
+    fn same<const N: usize, const M: usize>(field: &Modulus<N>, constants: &support::Constants<M>) {
+        let words =
+            |x: &[u64; N]| -> Vec<u32> { x.iter().flat_map(|x| [*x as u32, (x >> 32) as u32]).collect() };
+        assert_eq!(words(&field.p), constants.modulus);
+        assert_eq!(words(&field.r2), constants.r2);
+        assert_eq!(words(&field.to_montgomery(&std::array::from_fn(|i| u64::from(i == 0)))), constants.r);
+        assert_eq!(field.inv as u32, constants.inv);
+    }
+    same(&FR, &support::fr());
+    same(&FP, &support::fp());
+}
+
+/// The first device, where there is one.
+fn open<B: Backend>() -> Option<B::Device> {
+    match B::open(0, None) {
+        Ok(device) => Some(device),
+        Err(error @ (Error::Unavailable { .. } | Error::NoDevice { .. })) => {
+            eprintln!("SKIPPED, this tests nothing: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn rng() -> ChaCha8Rng {
+    let seed = rand::random();
+    eprintln!("seed {seed}");
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+type Words<const N: usize> = Vec<[u64; N]>;
+
+/// Runs a kernel on elements.
+fn run<B: Backend, const N: usize>(
+    device: &B::Device,
+    kernel: &str,
+    steps: Option<u32>,
+    inputs: &[&[[u64; N]]],
+) -> Words<N>
+where
+    [u64; N]: bytemuck::Pod,
+{
+    let stream = device.stream().unwrap();
+    let bytes = |x: &[[u64; N]]| bytemuck::cast_slice::<_, u8>(x).to_vec();
+    let buffers: Vec<_> = inputs
+        .iter()
+        .map(|input| {
+            let buffer = device.buffer(size_of_val(*input) as u64).unwrap();
+            stream.upload(&bytes(input), &buffer, 0).unwrap();
+            buffer
+        })
+        .collect();
+    let out = device.buffer(size_of_val(inputs[0]) as u64).unwrap();
+    stream.upload(&vec![0xa5; size_of_val(inputs[0])], &out, 0).unwrap();
+    let mut args: Vec<Arg<'_, B>> = steps.map(Arg::U32).into_iter().collect();
+    args.extend(buffers.iter().map(Arg::Read));
+    args.push(Arg::Write(&out));
+    let kernel = device.kernel(&FAMILY, kernel).unwrap();
+    stream.launch(&kernel, Grid::cover(inputs[0].len() as u64, 128), &args).unwrap();
+    let mut result = vec![[0; N]; inputs[0].len()];
+    stream.download(&out, 0, bytemuck::cast_slice_mut(&mut result)).unwrap();
+    result
+}
+
+/// Numbers at the edges, as they are and as Montgomery forms, and random ones.
+fn numbers<const N: usize>(field: &Modulus<N>, random: usize, rng: &mut impl RngCore) -> Words<N> {
+    let small = |n: u64| std::array::from_fn(|i| if i == 0 { n } else { 0 });
+    let mut found: Words<N> = (0..4).map(small).collect();
+    let minus = |n: u64| field.sub(&[0; N], &small(n));
+    found.extend([minus(1), minus(2), minus(3), small(u64::MAX), small(1 << 32), small(u64::from(u32::MAX))]);
+    found.push(field.to_montgomery(&small(1)));
+    found.push(field.r2);
+    found.push(field.to_montgomery(&minus(1)));
+    found.push(field.from_montgomery(&small(1)));
+    // A single bit, and all bits below it.
+    for bit in 0..64 * N - 4 {
+        found.push(std::array::from_fn(|i| if i == bit / 64 { 1 << (bit % 64) } else { 0 }));
+        found.push(std::array::from_fn(|i| match i.cmp(&(bit / 64)) {
+            std::cmp::Ordering::Less => u64::MAX,
+            std::cmp::Ordering::Equal => (1 << (bit % 64)) - 1,
+            std::cmp::Ordering::Greater => 0,
+        }));
+    }
+    // Random limbs, of which some are all zeros or all ones.
+    while found.len() < random {
+        let limbs: [u64; N] = std::array::from_fn(|_| match rng.gen_range(0..8) {
+            0 => 0,
+            1 => u64::MAX,
+            2 => u64::from(u32::MAX),
+            _ => rng.next_u64(),
+        });
+        if limbs.iter().rev().lt(field.p.iter().rev()) {
+            found.push(limbs);
+        }
+    }
+    found
+}
+
+fn pairs<const N: usize>(numbers: &Words<N>, rng: &mut impl Rng) -> (Words<N>, Words<N>) {
+    let edges = &numbers[..14];
+    let mut pairs: Vec<_> = edges.iter().flat_map(|a| edges.iter().map(|b| (*a, *b))).collect();
+    pairs.extend(numbers.iter().map(|a| (*a, numbers[rng.gen_range(0..numbers.len())])));
+    pairs.extend(numbers.iter().map(|a| (*a, *a)));
+    pairs.into_iter().unzip()
+}
+
+/// The kernels against the host's definitions.
+fn field_is_its_definition<B: Backend, const N: usize>(prefix: &str, field: &Modulus<N>, random: usize)
+where
+    [u64; N]: bytemuck::Pod,
+{
+    let Some(device) = open::<B>() else { return };
+    let rng = &mut rng();
+    let (x, y) = pairs(&numbers(field, random, rng), rng);
+    let zipped = |f: &dyn Fn(&[u64; N], &[u64; N]) -> [u64; N]| -> Words<N> {
+        x.iter().zip(&y).map(|(x, y)| f(x, y)).collect()
+    };
+    let check = |name: &str, steps: Option<u32>, two: bool, expected: Words<N>| {
+        let inputs: &[&[[u64; N]]] = if two { &[&x, &y] } else { &[&x] };
+        let got = run::<B, N>(&device, &format!("{prefix}_{name}"), steps, inputs);
+        let wrong = got.iter().zip(&expected).position(|(got, expected)| got != expected);
+        if let Some(i) = wrong {
+            panic!("{prefix}_{name} of {:x?}, {:x?}: {:x?} is not {:x?}", x[i], y[i], got[i], expected[i]);
+        }
+    };
+    check("add", None, true, zipped(&|x, y| field.add(x, y)));
+    check("sub", None, true, zipped(&|x, y| field.sub(x, y)));
+    check("mul", None, true, zipped(&|x, y| field.mul(x, y)));
+    check("neg", None, false, zipped(&|x, _| field.sub(&[0; N], x)));
+    check("sqr", None, false, zipped(&|x, _| field.mul(x, x)));
+    check("from", None, false, zipped(&|x, _| field.to_montgomery(x)));
+    check("to", None, false, zipped(&|x, _| field.from_montgomery(x)));
+    let power = |x: &[u64; N], y: &[u64; N]| (0..5).fold(*x, |x, _| field.mul(&x, y));
+    check("times_power", Some(5), true, zipped(&power));
+    check("squarings", Some(3), false, zipped(&|x, _| (0..3).fold(*x, |x, _| field.mul(&x, &x))));
+}
+
+#[test]
+fn definitions_are_blstrs() {
+    let rng = &mut rng();
+    let device = open::<Host>().unwrap();
+    let scalars: Vec<(Scalar, Scalar)> =
+        (0..200).map(|_| (Scalar::random(&mut *rng), Scalar::random(&mut *rng))).collect();
+    let words = |f: &dyn Fn(Scalar, Scalar) -> Scalar| -> Words<4> {
+        scalars.iter().map(|(x, y)| blst_fr::from(f(*x, *y)).l).collect()
+    };
+    let (x, y) = (words(&|x, _| x), words(&|_, y| y));
+    let fr = |kernel, inputs: &[&[[u64; 4]]]| run::<Host, 4>(&device, kernel, None, inputs);
+    assert_eq!(fr("fr_add", &[&x, &y]), words(&|x, y| x + y));
+    assert_eq!(fr("fr_sub", &[&x, &y]), words(&|x, y| x - y));
+    assert_eq!(fr("fr_mul", &[&x, &y]), words(&|x, y| x * y));
+    assert_eq!(fr("fr_neg", &[&x]), words(&|x, _| -x));
+    assert_eq!(fr("fr_sqr", &[&x]), words(&|x, _| x * x));
+    let plain: Words<4> =
+        scalars.iter().map(|(x, _)| bytemuck::pod_read_unaligned(&x.to_bytes_le())).collect();
+    assert_eq!(fr("fr_to", &[&x]), plain);
+    assert_eq!(fr("fr_from", &[&plain]), x);
+
+    // Elements of the base field are coordinates of points.
+    let mut coordinate = || G1Affine::from(G1Projective::random(&mut *rng)).x();
+    let elements: Vec<_> = (0..200).map(|_| (coordinate(), coordinate())).collect();
+    macro_rules! words {
+        ($x:ident $y:ident => $result:expr) => {
+            elements.iter().map(|&($x, $y)| blst_fp::from($result).l).collect::<Words<6>>()
+        };
+    }
+    let (x, y) = (words!(x _y => x), words!(_x y => y));
+    let fp = |kernel, inputs: &[&[[u64; 6]]]| run::<Host, 6>(&device, kernel, None, inputs);
+    assert_eq!(fp("fp_add", &[&x, &y]), words!(x y => x + y));
+    assert_eq!(fp("fp_sub", &[&x, &y]), words!(x y => x - y));
+    assert_eq!(fp("fp_mul", &[&x, &y]), words!(x y => x * y));
+    assert_eq!(fp("fp_neg", &[&x]), words!(x _y => -x));
+    assert_eq!(fp("fp_sqr", &[&x]), words!(x _y => x * x));
+    let plain: Words<6> =
+        elements.iter().map(|(x, _)| bytemuck::pod_read_unaligned(&x.to_bytes_le())).collect();
+    assert_eq!(fp("fp_to", &[&x]), plain);
+    assert_eq!(fp("fp_from", &[&plain]), x);
+}
+
+#[test]
+fn host() {
+    field_is_its_definition::<Host, 4>("fr", &FR, 1000);
+    field_is_its_definition::<Host, 6>("fp", &FP, 1000);
+}
+
+#[cfg(feature = "cuda")]
+mod cuda {
+    use cuzk_gpu_backend::{Buffer, Cuda, Event};
+
+    use super::*;
+
+    #[test]
+    fn cuda() {
+        field_is_its_definition::<Cuda, 4>("fr", &FR, 200_000);
+        field_is_its_definition::<Cuda, 6>("fp", &FP, 200_000);
+    }
+
+    /// Prints how many products and squares a second the device does.
+    #[test]
+    #[ignore = "a measurement"]
+    fn rates() {
+        let Some(device) = open::<Cuda>() else { return };
+        rates_of::<4>(&device, "fr", &FR);
+        rates_of::<6>(&device, "fp", &FP);
+    }
+
+    fn rates_of<const N: usize>(device: &<Cuda as Backend>::Device, prefix: &str, field: &Modulus<N>)
+    where
+        [u64; N]: bytemuck::Pod,
+    {
+        let (threads, blocks, steps) = (256_u32, 132 * 8 * 4, 1000_u32);
+        let x = numbers(field, (threads * blocks) as usize, &mut rng());
+        let stream = device.stream().unwrap();
+        let buffers: Vec<_> = (0..3).map(|_| device.buffer(size_of_val(&x[..]) as u64).unwrap()).collect();
+        for buffer in &buffers {
+            stream.upload(bytemuck::cast_slice(&x), buffer, 0).unwrap();
+            assert_eq!(buffer.bytes(), size_of_val(&x[..]) as u64);
+        }
+        for name in ["times_power", "squarings"] {
+            let kernel = device.kernel(&FAMILY, &format!("{prefix}_{name}")).unwrap();
+            let mut args = vec![Arg::U32(steps), Arg::Read(&buffers[0])];
+            if name == "times_power" {
+                args.push(Arg::Read(&buffers[1]));
+            }
+            args.push(Arg::Write(&buffers[2]));
+            let mut times: Vec<_> = (0..9)
+                .map(|_| {
+                    let start = stream.record().unwrap();
+                    stream.launch(&kernel, Grid::new(blocks, threads), &args).unwrap();
+                    stream.record().unwrap().since(&start).unwrap()
+                })
+                .collect();
+            times.sort();
+            let rate = f64::from(threads * blocks) * f64::from(steps) / times[4].as_secs_f64();
+            eprintln!("{prefix}_{name}: {:.1} G/s", rate / 1e9);
+        }
+    }
+}
