@@ -238,7 +238,7 @@ private:
     static __device__ __forceinline__ void step(uint32_t *even, uint32_t *odd, const uint32_t *a, uint32_t b) {
         shift(even, odd, a + 1, b);
         chain(even, odd, a, b);
-        reduce(even, odd);
+        reduce<false>(even, odd);
     }
 
     // The sum divided by 2^32, and the odd products added.
@@ -265,25 +265,47 @@ private:
         odd[N - 1] = addc(odd[N - 1], 0);
     }
 
-    // m p added.
+    // m p added, with m such that the lowest limb of the sum is zero. With SHIFT the sum is
+    // divided by 2^32 first, as in `shift`.
+    template <bool SHIFT>
     static __device__ __forceinline__ void reduce(uint32_t *even, uint32_t *odd) {
-        const uint32_t m = even[0] * P::INV;
-        odd[0] = mad_lo_cc(P::modulus(1), m, odd[0]);
-        odd[1] = madc_hi_cc(P::modulus(1), m, odd[1]);
-#pragma unroll
-        for (int j = 2; j < N; j += 2) {
-            odd[j] = madc_lo_cc(P::modulus(j + 1), m, odd[j]);
-            odd[j + 1] = j + 2 < N ? madc_hi_cc(P::modulus(j + 1), m, odd[j + 1])
-                                   : madc_hi(P::modulus(j + 1), m, odd[j + 1]);
-        }
-        even[0] = mad_lo_cc(P::modulus(0), m, even[0]);
-        even[1] = madc_hi_cc(P::modulus(0), m, even[1]);
-#pragma unroll
-        for (int j = 2; j < N; j += 2) {
-            even[j] = madc_lo_cc(P::modulus(j), m, even[j]);
-            even[j + 1] = madc_hi_cc(P::modulus(j), m, even[j + 1]);
+        if constexpr (SHIFT) even[0] = add_cc(even[0], odd[1]);
+        if constexpr (LOW_LIMBS_ARE_EASY) {
+            const uint32_t carry = SHIFT ? addc(0, 0) : 0;
+            // m p = m (2^64 - 2^32 + 1) + 2^64 m (p >> 64) where m = -t mod 2^32 of the lowest limb t.
+            // If t is not 0, then t + m is a carry, and with it the limbs above get
+            // m 2^32 - m + 1 = (2^32 - 1 - t) 2^32 + t + 1: sums instead of products.
+            const uint32_t t = even[0], m = sub_cc(0, t), mask = subc(0, 0);
+            add_cc(t, m);
+            odd[0] = addc_cc(odd[SHIFT ? 2 : 0], t);
+            odd[1] = addc_cc(odd[SHIFT ? 3 : 1], ~t & mask);
+            add_products<3, SHIFT>(odd, m);
+            if constexpr (SHIFT) even[1] = add_cc(even[1], carry);
+            else add_cc(0, 0);
+            add_products<2, false>(even, m);
+        } else {
+            const uint32_t m = even[0] * P::INV;
+            if constexpr (!SHIFT) add_cc(0, 0);
+            add_products<1, SHIFT>(odd, m);
+            add_cc(0, 0);
+            add_products<0, false>(even, m);
         }
         odd[N - 1] = addc(odd[N - 1], 0);
+    }
+
+    // p = 1 - 2^32 mod 2^64, as that of Fr.
+    static constexpr bool LOW_LIMBS_ARE_EASY = P::modulus(0) == 1 && P::modulus(1) == 0xffffffff;
+
+    // m times every second limb of p from FROM on, and the carry in, to the accumulator of those
+    // limbs. With SHIFT it moves by two limbs.
+    template <int FROM, bool SHIFT>
+    static __device__ __forceinline__ void add_products(uint32_t *sum, uint32_t m) {
+#pragma unroll
+        for (int i = FROM; i < N; i += 2) {
+            const int j = i / 2 * 2, k = SHIFT ? j + 2 : j;
+            sum[j] = madc_lo_cc(P::modulus(i), m, k < N ? sum[k] : 0);
+            sum[j + 1] = madc_hi_cc(P::modulus(i), m, k < N ? sum[k + 1] : 0);
+        }
     }
 
     // The quotient of even + 2^32 odd by 2^32, the lowest limb of even being zero.
@@ -302,17 +324,9 @@ private:
 
     // x / R mod p, at most p, of the N limbs of x; y is zero.
     static __device__ __forceinline__ Field redc(uint32_t *x, uint32_t *y) {
-        reduce(x, y);
+        reduce<false>(x, y);
 #pragma unroll
-        for (int i = 1; i < N; i++) {
-            uint32_t *even = i % 2 ? y : x, *odd = i % 2 ? x : y;
-            even[0] = add_cc(even[0], odd[1]);
-#pragma unroll
-            for (int j = 0; j < N - 2; j++) odd[j] = addc_cc(odd[j + 2], 0);
-            odd[N - 2] = addc(0, 0);
-            odd[N - 1] = 0;
-            reduce(even, odd);
-        }
+        for (int i = 1; i < N; i++) i % 2 ? reduce<true>(y, x) : reduce<true>(x, y);
         return joined(x, y);
     }
 
