@@ -25,6 +25,9 @@ pub enum NttError {
     /// A coset whose shift is zero.
     #[error("the shift of a coset is zero")]
     ZeroShift,
+    /// A device's call failed.
+    #[error(transparent)]
+    Device(#[from] cuzk_gpu_backend::Error),
     /// The run was cancelled; the scalars are left in no defined state.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -35,6 +38,7 @@ impl NttError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::LogLen { .. } | Self::Length { .. } | Self::ZeroShift => ErrorKind::Bug,
+            Self::Device(error) => error.kind(),
             Self::Cancelled(_) => ErrorKind::Resource,
         }
     }

@@ -4,6 +4,7 @@ mod arith;
 mod cpu;
 mod domain;
 mod error;
+pub mod gpu;
 pub mod naive;
 mod quotient;
 mod roots;

@@ -1,0 +1,209 @@
+//! Transforms and the quotient on devices against the CPU's, on the host backend always and on
+//! NVIDIA's devices where there are any.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+use cuzk_gpu_backend::{Backend, Device, Error, Host};
+use cuzk_ntt::gpu::{DeviceDomain, Shift, download, upload};
+use cuzk_ntt::{Domain, NttError, quotient, quotient_with_c};
+use cuzk_values::{Poly, Scalar};
+use ff::Field;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+/// The first device, where there is one.
+fn open<B: Backend>() -> Option<B::Device> {
+    match B::open(0, None) {
+        Ok(device) => Some(device),
+        Err(error @ (Error::Unavailable { .. } | Error::NoDevice { .. })) => {
+            eprintln!("SKIPPED, this tests nothing: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Random scalars with some of the edge between them.
+fn random(log: u32, rng: &mut ChaCha8Rng) -> Vec<Scalar> {
+    let edges =
+        [Scalar::ZERO, Scalar::ONE, -Scalar::ONE, -Scalar::from(2), Scalar::from(u64::from(u32::MAX))];
+    (0..1_usize << log)
+        .map(|i| if i % 7 == 3 { edges[i / 7 % edges.len()] } else { Scalar::random(&mut *rng) })
+        .collect()
+}
+
+fn rng() -> ChaCha8Rng {
+    let seed = rand::random();
+    eprintln!("seed {seed}");
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+type Cpu = fn(&Domain, &mut [Scalar], Scalar) -> Result<(), NttError>;
+type Gpu<B> = fn(
+    &DeviceDomain<B>,
+    &<B as Backend>::Stream,
+    &<B as Backend>::Buffer,
+    Option<&Shift<B>>,
+) -> Result<(), NttError>;
+
+fn transforms_are_the_cpus<B: Backend>(logs: impl IntoIterator<Item = u32>) {
+    let Some(device) = open::<B>() else { return };
+    let (rng, stream) = (&mut rng(), device.stream().unwrap());
+    let cases: [(&str, Cpu, Gpu<B>); 4] = [
+        ("ntt to reversed", Domain::ntt_to_reversed, DeviceDomain::ntt_to_reversed),
+        ("ntt from reversed", Domain::ntt_from_reversed, DeviceDomain::ntt_from_reversed),
+        ("intt to reversed", Domain::intt_to_reversed, DeviceDomain::intt_to_reversed),
+        ("intt from reversed", Domain::intt_from_reversed, DeviceDomain::intt_from_reversed),
+    ];
+    for log in logs {
+        let (cpu, gpu) = (Domain::new(log).unwrap(), DeviceDomain::<B>::new(&device, &stream, log).unwrap());
+        let input = random(log, rng);
+        let buffer = device.buffer(gpu.bytes()).unwrap();
+        for shift in [None, Some(Domain::GENERATOR), Some(Scalar::random(&mut *rng))] {
+            let prepared = shift.map(|shift| gpu.shift(&device, &stream, shift).unwrap());
+            for (name, on_cpu, on_gpu) in cases {
+                let mut expected = input.clone();
+                on_cpu(&cpu, &mut expected, shift.unwrap_or(Scalar::ONE)).unwrap();
+                upload::<B>(&stream, &input, &buffer).unwrap();
+                on_gpu(&gpu, &stream, &buffer, prepared.as_ref()).unwrap();
+                let got = download::<B>(&stream, &buffer).unwrap();
+                let wrong = got.iter().zip(&expected).position(|(got, expected)| got != expected);
+                assert_eq!(wrong, None, "{name}, 2^{log}, shift {shift:?}");
+            }
+        }
+    }
+}
+
+fn quotients_are_the_cpus<B: Backend>(logs: impl IntoIterator<Item = u32>) {
+    let Some(device) = open::<B>() else { return };
+    let (rng, stream) = (&mut rng(), device.stream().unwrap());
+    for log in logs {
+        let (cpu, gpu) = (Domain::new(log).unwrap(), DeviceDomain::<B>::new(&device, &stream, log).unwrap());
+        let divisor = gpu.divisor(&device, &stream).unwrap();
+        let [a, b, c] = [(); 3].map(|()| random(log, rng));
+        let buffers = || {
+            [&a, &b, &c].map(|values| {
+                let buffer = device.buffer(gpu.bytes()).unwrap();
+                upload::<B>(&stream, values, &buffer).unwrap();
+                buffer
+            })
+        };
+        let poly = |values: &Vec<Scalar>| Poly::new(values.clone()).unwrap();
+
+        let [x, y, z] = buffers();
+        gpu.quotient(&stream, &divisor, &x, &y, &z).unwrap();
+        let expected = quotient(&cpu, poly(&a), poly(&b)).unwrap();
+        assert!(download::<B>(&stream, &x).unwrap() == expected.scalars(), "2^{log}");
+
+        let [x, y, z] = buffers();
+        gpu.quotient_with_c(&stream, &divisor, &x, &y, &z).unwrap();
+        let expected = quotient_with_c(&cpu, poly(&a), poly(&b), poly(&c)).unwrap();
+        assert!(download::<B>(&stream, &x).unwrap() == expected.scalars(), "any c, 2^{log}");
+    }
+}
+
+#[test]
+fn transforms() {
+    transforms_are_the_cpus::<Host>(0..=12);
+}
+
+#[test]
+fn transforms_of_three_passes() {
+    transforms_are_the_cpus::<Host>([19]);
+}
+
+#[test]
+fn quotients() {
+    quotients_are_the_cpus::<Host>(0..=12);
+}
+
+#[test]
+fn what_cannot_be_transformed_is_refused() {
+    let device = open::<Host>().unwrap();
+    let stream = device.stream().unwrap();
+    let error = DeviceDomain::<Host>::new(&device, &stream, 33).unwrap_err();
+    assert_eq!(error, NttError::LogLen { log_len: 33, max: 32 });
+    let domain = DeviceDomain::<Host>::new(&device, &stream, 3).unwrap();
+    let error = domain.shift(&device, &stream, Scalar::ZERO).unwrap_err();
+    assert_eq!(error, NttError::ZeroShift);
+    let short = device.buffer(7 * 32).unwrap();
+    let error = domain.ntt_to_reversed(&stream, &short, None).unwrap_err();
+    assert_eq!(error, NttError::Length { len: 7, expected: 8 });
+}
+
+#[cfg(feature = "cuda")]
+mod cuda {
+    use std::time::Duration;
+
+    use cuzk_gpu_backend::{Cuda, Event, Stream};
+
+    use super::*;
+
+    #[test]
+    fn transforms() {
+        transforms_are_the_cpus::<Cuda>(0..=20);
+    }
+
+    #[test]
+    fn quotients() {
+        quotients_are_the_cpus::<Cuda>(0..=20);
+    }
+
+    #[test]
+    #[ignore = "gigabytes"]
+    fn long_ones() {
+        transforms_are_the_cpus::<Cuda>([24]);
+        quotients_are_the_cpus::<Cuda>([24]);
+    }
+
+    /// The median of nine, after two.
+    fn median(stream: &<Cuda as Backend>::Stream, mut f: impl FnMut()) -> Duration {
+        let mut times: Vec<_> = (0..11)
+            .map(|_| {
+                let start = stream.record().unwrap();
+                f();
+                stream.record().unwrap().since(&start).unwrap()
+            })
+            .collect();
+        times.drain(..2);
+        times.sort();
+        times[4]
+    }
+
+    /// Prints the times of transforms.
+    #[test]
+    #[ignore = "a measurement"]
+    fn times() {
+        let Some(device) = open::<Cuda>() else { return };
+        let stream = device.stream().unwrap();
+        let scalars = random(20, &mut rng());
+        for log in 20..=27 {
+            let domain = DeviceDomain::<Cuda>::new(&device, &stream, log).unwrap();
+            let shift = domain.shift(&device, &stream, Domain::GENERATOR).unwrap();
+            let divisor = domain.divisor(&device, &stream).unwrap();
+            let buffers = [(); 3].map(|()| {
+                let buffer = device.buffer(domain.bytes()).unwrap();
+                upload::<Cuda>(&stream, &scalars, &buffer).unwrap();
+                for i in 1..1_u64 << (log - 20) {
+                    stream.copy(&buffer, 0..32 << 20, &buffer, i * (32 << 20)).unwrap();
+                }
+                buffer
+            });
+            let [a, b, c] = &buffers;
+            let ms = |time: Duration| time.as_secs_f64() * 1e3;
+            let time = |f: Gpu<Cuda>, shift: Option<&Shift<Cuda>>| {
+                ms(median(&stream, || f(&domain, &stream, a, shift).unwrap()))
+            };
+            eprintln!(
+                "2^{log}: ntt NR {:.3} RN {:.3}, coset NR {:.3} RN {:.3}, intt NR {:.3} RN {:.3}, coset NR {:.3} ms; quotient {:.3} ms",
+                time(DeviceDomain::ntt_to_reversed, None),
+                time(DeviceDomain::ntt_from_reversed, None),
+                time(DeviceDomain::ntt_to_reversed, Some(&shift)),
+                time(DeviceDomain::ntt_from_reversed, Some(&shift)),
+                time(DeviceDomain::intt_to_reversed, None),
+                time(DeviceDomain::intt_from_reversed, None),
+                time(DeviceDomain::intt_to_reversed, Some(&shift)),
+                ms(median(&stream, || domain.quotient(&stream, &divisor, a, b, c).unwrap())),
+            );
+        }
+    }
+}
