@@ -46,8 +46,9 @@ CUZK_PTX3(mad_lo_cc, "mad.lo.cc.u32")
 CUZK_PTX3(madc_lo_cc, "madc.lo.cc.u32")
 CUZK_PTX3(madc_hi_cc, "madc.hi.cc.u32")
 CUZK_PTX3(madc_hi, "madc.hi.u32")
-#undef CUZK_PTX2
+CUZK_PTX3(madc_lo, "madc.lo.u32")
 #undef CUZK_PTX3
+#undef CUZK_PTX2
 
 // An element of the field with parameters P.
 template <class P>

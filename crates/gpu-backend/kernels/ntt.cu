@@ -8,36 +8,13 @@
 using namespace cuzk;
 
 // One pass: see `ntt.cuh`. A block has one tile of 2^log_tile scalars.
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(128, 4)
     ntt_pass(uint32_t log_n, uint32_t above, uint32_t levels, uint32_t log_tile, uint32_t flags,
-             const Fr *twiddles, uint64_t, const Fr *low, uint64_t lows, const Fr *high, uint64_t,
-             const Fr *coset_low, uint64_t coset_lows, const Fr *coset_high, uint64_t, Fr *data, uint64_t) {
-    using namespace cuzk::ntt;
+             const Fixed *twiddles, uint64_t, const Fixed *low, uint64_t lows, const Fixed *high, uint64_t,
+             const Fixed *coset_low, uint64_t coset_lows, const Fixed *coset_high, uint64_t, Fr *data, uint64_t) {
     extern __shared__ uint4 shared[];
-    const Tile tile(shared, levels, log_tile - levels, log_n == above + levels);
-    const Place place(tile, blockIdx.x, log_n, above, flags & DIT);
-    load(tile, place, data);
-    const Powers coset(coset_low, coset_lows, coset_high);
-    if (flags & SCALE_IN)
-        multiply(tile, [&](uint32_t row, uint32_t column) {
-            const uint32_t at = uint32_t(place.at(tile, row, column));
-            return coset.of(flags & DIT ? reversed(at, log_n) : at);
-        });
-    if (flags & TWIST) {
-        const Powers roots(low, lows, high);
-        multiply(tile, [&](uint32_t row, uint32_t column) {
-            uint32_t e = place.exponent(tile, row, column);
-            if (flags & INVERSE) e = -e & uint32_t((uint64_t(1) << log_n) - 1);
-            return flags & LOW ? roots.of(e) : roots.of_multiple(e);
-        });
-    }
-    ntt::levels(tile, twiddles);
-    if (flags & SCALE_OUT)
-        multiply(tile, [&](uint32_t row, uint32_t column) {
-            const uint32_t at = uint32_t(place.at(tile, row, column));
-            return coset.of(flags & DIT ? at : reversed(at, log_n));
-        });
-    store(tile, place, data);
+    ntt::pass<3>(shared, log_n, above, levels, log_tile, flags, twiddles, {low, lows, high},
+                 {coset_low, coset_lows, coset_high}, data);
 }
 
 // c[i] = a[i] b[i]

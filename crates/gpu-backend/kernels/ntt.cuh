@@ -22,7 +22,7 @@
 
 #pragma once
 
-#include "field.cuh"
+#include "shoup.cuh"
 
 namespace cuzk::ntt {
 
@@ -36,16 +36,19 @@ enum Flags : uint32_t {
     SCALE_OUT = 32,  // and after them
 };
 
-// base^i by i: low[i mod 2^h] high[i / 2^h].
+// x base^i by i: base^i = low[i mod 2^h] high[i / 2^h].
 struct Powers {
-    const Fr *low;
+    const Fixed *low;
     uint32_t h;
-    const Fr *high;
+    const Fixed *high;
 
-    __device__ Powers(const Fr *low, uint64_t lows, const Fr *high) : low(low), h(63 - __clzll(lows)), high(high) {}
-    __device__ __forceinline__ Fr of_multiple(uint32_t i) const { return Fr::load_constant(high + (i >> h)); }
-    __device__ __forceinline__ Fr of(uint32_t i) const {
-        return Fr::load_constant(low + (i & ((1u << h) - 1))) * of_multiple(i);
+    __device__ Powers(const Fixed *low, uint64_t lows, const Fixed *high) : low(low), high(high) {
+        h = 63 - __clzll(lows);
+    }
+    // i a multiple of 2^h, and low[0] = 1.
+    __device__ __forceinline__ Fr times_multiple(uint32_t i, const Fr &x) const { return Fixed::load(high + (i >> h)) * x; }
+    __device__ __forceinline__ Fr times(uint32_t i, const Fr &x) const {
+        return Fixed::load(low + (i & ((1u << h) - 1))) * times_multiple(i, x);
     }
 };
 
@@ -154,23 +157,24 @@ static __device__ __forceinline__ void store(const Tile &tile, const Place &plac
     each_half(tile, place, data, [](uint4 *global, const uint4 *shared) { *global = *shared; });
 }
 
-// Multiplies each scalar by factor(row, column).
-template <class Factor>
-static __device__ __forceinline__ void multiply(const Tile &tile, Factor factor) {
+// Makes each scalar x the canonical product(row, column, x).
+template <class Product>
+static __device__ __forceinline__ void multiply(const Tile &tile, Product product) {
 #pragma unroll 2
     for (uint32_t i = threadIdx.x; i < tile.size(); i += blockDim.x) {
         const uint32_t mask_rows = (1u << tile.levels) - 1, mask_columns = (1u << tile.log_columns) - 1;
         const uint32_t row = tile.contiguous ? i & mask_rows : i >> tile.log_columns;
         const uint32_t column = tile.contiguous ? i >> tile.levels : i & mask_columns;
-        tile.store(i, tile.load(i) * factor(row, column));
+        tile.store(i, product(row, column, tile.load(i)).reduced());
     }
     __syncthreads();
 }
 
-// COUNT levels from `level` on, of 2^COUNT rows at a time, in registers. The first
-// levels of all have one group each, whose twiddle is 1.
+// COUNT levels from `level` on, of 2^COUNT rows at a time, in registers. The first group of
+// each of the FIRST levels has the twiddle 1. Scalars are loose between levels, and
+// canonical before the first and after the last.
 template <int COUNT, bool FIRST>
-static __device__ __forceinline__ void butterflies(const Tile &tile, uint32_t level, const Fr *twiddles) {
+static __device__ __forceinline__ void butterflies(const Tile &tile, uint32_t level, const Fixed *twiddles) {
     constexpr uint32_t ROWS = 1 << COUNT;
     const uint32_t log_distance = tile.levels - level - COUNT;
     for (uint32_t g = threadIdx.x; g < tile.size() >> COUNT; g += blockDim.x) {
@@ -192,15 +196,20 @@ static __device__ __forceinline__ void butterflies(const Tile &tile, uint32_t le
 #pragma unroll
             for (uint32_t q = 0; q < 1u << l; q++) {
                 const bool one = FIRST && q == 0;
-                Fr t;
-                if (!one) t = Fr::load_constant(twiddles + (group << l) + q);
+                Fixed t;
+                if (!one) t = Fixed::load(twiddles + (group << l) + q);
 #pragma unroll
                 for (uint32_t i = 2 * half * q; i < 2 * half * q + half; i++) {
-                    const Fr a = x[i], b = one ? x[i + half] : t * x[i + half];
-                    x[i] = a + b;
-                    x[i + half] = a - b;
+                    // Sums of two levels without products are below 2p, those of three may not be.
+                    const Fr a = x[i], b = !one ? t * x[i + half] : l < 2 ? x[i + half] : x[i + half].reduced();
+                    x[i] = add_loose(a, b);
+                    x[i + half] = sub_loose(a, b);
                 }
             }
+        }
+        if (level + COUNT == tile.levels) {
+#pragma unroll
+            for (uint32_t m = 0; m < ROWS; m++) x[m] = canonical(x[m]);
         }
 #pragma unroll
         for (uint32_t m = 0; m < ROWS; m++) tile.store(first + m * step, x[m]);
@@ -208,18 +217,47 @@ static __device__ __forceinline__ void butterflies(const Tile &tile, uint32_t le
     __syncthreads();
 }
 
-// All levels of the tile.
-static __device__ __forceinline__ void levels(const Tile &tile, const Fr *twiddles) {
-    switch (tile.levels) {
-    case 0: return;
-    case 1: return butterflies<1, true>(tile, 0, twiddles);
-    case 2: return butterflies<2, true>(tile, 0, twiddles);
-    default: butterflies<3, true>(tile, 0, twiddles);
-    }
-    uint32_t level = 3;
-    for (; level + 3 <= tile.levels; level += 3) butterflies<3, false>(tile, level, twiddles);
-    if (tile.levels - level == 2) butterflies<2, false>(tile, level, twiddles);
-    if (tile.levels - level == 1) butterflies<1, false>(tile, level, twiddles);
+// All levels of the tile, RADIX at a time.
+template <int RADIX>
+static __device__ __forceinline__ void levels(const Tile &tile, const Fixed *twiddles) {
+    if (tile.levels >= RADIX)
+        butterflies<RADIX, true>(tile, 0, twiddles);
+    else if (RADIX > 2 && tile.levels == 2)
+        butterflies<2, true>(tile, 0, twiddles);
+    else if (tile.levels == 1)
+        butterflies<1, true>(tile, 0, twiddles);
+    uint32_t level = RADIX;
+    for (; level + RADIX <= tile.levels; level += RADIX) butterflies<RADIX, false>(tile, level, twiddles);
+    if (RADIX > 2 && tile.levels == level + 2) butterflies<2, false>(tile, level, twiddles);
+    if (tile.levels == level + 1) butterflies<1, false>(tile, level, twiddles);
+}
+
+// A pass over one tile of 2^log_tile scalars.
+template <int RADIX>
+static __device__ __forceinline__ void pass(uint4 *shared, uint32_t log_n, uint32_t above, uint32_t levels_,
+                                            uint32_t log_tile, uint32_t flags, const Fixed *twiddles,
+                                            const Powers &roots, const Powers &coset, Fr *data) {
+    const Tile tile(shared, levels_, log_tile - levels_, log_n == above + levels_);
+    const Place place(tile, blockIdx.x, log_n, above, flags & DIT);
+    load(tile, place, data);
+    if (flags & SCALE_IN)
+        multiply(tile, [&](uint32_t row, uint32_t column, const Fr &x) {
+            const uint32_t at = uint32_t(place.at(tile, row, column));
+            return coset.times(flags & DIT ? reversed(at, log_n) : at, x);
+        });
+    if (flags & TWIST)
+        multiply(tile, [&](uint32_t row, uint32_t column, const Fr &x) {
+            uint32_t e = place.exponent(tile, row, column);
+            if (flags & INVERSE) e = -e & uint32_t((uint64_t(1) << log_n) - 1);
+            return flags & LOW ? roots.times(e, x) : roots.times_multiple(e, x);
+        });
+    levels<RADIX>(tile, twiddles);
+    if (flags & SCALE_OUT)
+        multiply(tile, [&](uint32_t row, uint32_t column, const Fr &x) {
+            const uint32_t at = uint32_t(place.at(tile, row, column));
+            return coset.times(flags & DIT ? at : reversed(at, log_n), x);
+        });
+    store(tile, place, data);
 }
 
 } // namespace cuzk::ntt

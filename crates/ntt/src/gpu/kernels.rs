@@ -7,7 +7,11 @@ use cuzk_values::Scalar;
 
 use crate::arith::reversed;
 
+/// Bytes of a factor in a table: the number, not its Montgomery form, and what is known of its products.
+pub(super) const FIXED_BYTES: u64 = 64;
+
 const READ: Param = Param::Read(super::BYTES);
+const FIXED: Param = Param::Read(FIXED_BYTES);
 const WRITE: Param = Param::Write(super::BYTES);
 const U32: Param = Param::U32;
 
@@ -24,7 +28,7 @@ pub static FAMILY: Family = Family::new(
     &[
         Signature {
             name: "ntt_pass",
-            params: &[U32, U32, U32, U32, U32, READ, READ, READ, READ, READ, WRITE],
+            params: &[U32, U32, U32, U32, U32, FIXED, FIXED, FIXED, FIXED, FIXED, WRITE],
         },
         Signature { name: "product", params: &[READ, READ, WRITE] },
         Signature { name: "multiply", params: &[READ, WRITE] },
@@ -82,6 +86,13 @@ fn scalars(bytes: &[u8]) -> Vec<Scalar> {
     bytemuck::cast_slice::<u8, [u64; 4]>(bytes).iter().map(scalar).collect()
 }
 
+/// The numbers of a table.
+fn factors(bytes: &[u8]) -> Vec<Scalar> {
+    let number = |words: &[u64; 8]| Scalar::from_u64s_le(&[words[0], words[1], words[2], words[3]]);
+    let factors = bytemuck::cast_slice::<u8, [u64; 8]>(bytes).iter();
+    factors.map(|words| Option::from(number(words)).expect("below the modulus")).collect()
+}
+
 fn put(scalars: &[Scalar], bytes: &mut [u8]) {
     bytemuck::cast_slice_mut::<u8, [u64; 4]>(bytes).iter_mut().zip(scalars).for_each(|(l, s)| *l = limbs(s));
 }
@@ -108,9 +119,9 @@ fn pass(_: Grid, args: &mut [HostArg<'_>]) {
     };
     let (flags, n, below) = (Flags(*flags), 1_usize << *log_n, *log_n - *above - *levels);
     let dit = flags.has(Flags::DIT);
-    let twiddles = scalars(twiddles);
-    let (low, high) = (scalars(low), scalars(high));
-    let (coset_low, coset_high) = (scalars(coset_low), scalars(coset_high));
+    let twiddles = factors(twiddles);
+    let (low, high) = (factors(low), factors(high));
+    let (coset_low, coset_high) = (factors(coset_low), factors(coset_high));
     let coset = |i: usize| coset_low[i % coset_low.len()] * coset_high[i / coset_low.len()];
     let mut values = scalars(data);
     let rows = 1_usize << *levels;

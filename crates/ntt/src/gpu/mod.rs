@@ -23,12 +23,12 @@ pub use quotient::Divisor;
 use tables::{Powers, row};
 pub use tables::{download, upload};
 
-/// Scalars of a tile, of which each of its threads has eight in registers: 2^11 where a block
-/// has enough shared memory, which all have for 2^10.
-const LOG_TILES: [u32; 2] = [10, 11];
+/// Scalars of a tile: 2^10, of which each of 128 threads has eight in registers. Four such blocks
+/// fill a multiprocessor's registers.
+const LOG_TILE: u32 = 10;
 
-/// Rows of a tile have at least 2^2 neighbours, 128 bytes, where there are several passes.
-const MIN_LOG_COLUMNS: u32 = 2;
+/// Rows of a tile have at least 2 neighbours, 64 bytes, where there are several passes.
+const MIN_LOG_COLUMNS: u32 = 1;
 
 /// Bytes of a scalar.
 const BYTES: u64 = 32;
@@ -41,8 +41,8 @@ struct Pass {
 }
 
 /// The levels in passes, the first those that join scalars far apart.
-fn passes(log_len: u32, log_tile: u32) -> Vec<Pass> {
-    let count = if log_len <= log_tile { 1 } else { log_len.div_ceil(log_tile - MIN_LOG_COLUMNS) };
+fn passes(log_len: u32) -> Vec<Pass> {
+    let count = if log_len <= LOG_TILE { 1 } else { log_len.div_ceil(LOG_TILE - MIN_LOG_COLUMNS) };
     let mut above = 0;
     let mut next = |i| {
         let pass = Pass { above, levels: (log_len - above) / (count - i) };
@@ -59,7 +59,7 @@ fn tile_bytes(log_tile: u32) -> u32 {
     16 * (2 * half + 4)
 }
 
-/// A [`Domain`] on a device: its kernels, and tables of 32 bytes for each 2^8 or so of its points.
+/// A [`Domain`] on a device: its kernels, and tables of 64 bytes for each 2^8 or so of its points.
 pub struct DeviceDomain<B: Backend> {
     log_len: u32,
     log_tile: u32,
@@ -105,24 +105,21 @@ impl<B: Backend> DeviceDomain<B> {
         if log_len > Domain::MAX_LOG_LEN {
             return Err(NttError::LogLen { log_len, max: Domain::MAX_LOG_LEN });
         }
-        let [small, large] = LOG_TILES;
-        let log_tile = if tile_bytes(large) <= device.info().max_shared { large } else { small };
-        let passes = passes(log_len, log_tile);
-        let log_tile = log_tile.min(log_len);
+        let passes = passes(log_len);
         // Passes between the first and the last have powers that are multiples of 2^low.
         let (first, last) = (passes[0].levels, passes[passes.len() - 1].levels);
         let low = if passes.len() > 1 { first.min(last) } else { 0 };
         let high = if passes.len() > 1 { log_len - low } else { 0 };
         let root = roots::root_of_unity(log_len, false);
         let roots = Powers::new(device, stream, root, Scalar::ONE, [low, high])?;
-        let inverse_low = tables::filled::<B>(device, stream, &row(inverse_len(log_len)?, root, 1 << low))?;
+        let inverse_low = tables::factors::<B>(device, stream, &row(inverse_len(log_len)?, root, 1 << low))?;
         let levels = passes.iter().map(|pass| pass.levels).max().unwrap_or(0).saturating_sub(1);
         let twiddles =
-            |inverse| tables::filled::<B>(device, stream, &crate::roots::twiddles(levels, inverse));
+            |inverse| tables::factors::<B>(device, stream, &crate::roots::twiddles(levels, inverse));
         let kernel = |name| device.kernel(&FAMILY, name);
         Ok(Self {
             log_len,
-            log_tile,
+            log_tile: log_len.min(LOG_TILE),
             passes,
             pass: kernel("ntt_pass")?,
             product: kernel("product")?,
@@ -297,9 +294,8 @@ mod tests {
 
     #[test]
     fn passes_fit_their_tiles() {
-        for (log_len, log_tile) in (0..=32).flat_map(|log_len| LOG_TILES.map(|log_tile| (log_len, log_tile)))
-        {
-            let passes = passes(log_len, log_tile);
+        for log_len in 0..=32 {
+            let passes = passes(log_len);
             assert_eq!(passes.iter().map(|pass| pass.levels).sum::<u32>(), log_len);
             let mut above = 0;
             for pass in &passes {
@@ -307,8 +303,9 @@ mod tests {
                 above += pass.levels;
                 // Rows have as many neighbours as tiles have columns, or none.
                 let below = log_len - above;
-                assert!(below == 0 || below >= log_tile - pass.levels, "2^{log_len}: {passes:?}");
-                assert!(pass.levels <= if passes.len() > 1 { log_tile - MIN_LOG_COLUMNS } else { log_tile });
+                assert!(below == 0 || below >= LOG_TILE - pass.levels, "2^{log_len}: {passes:?}");
+                let most = if passes.len() > 1 { LOG_TILE - MIN_LOG_COLUMNS } else { LOG_TILE };
+                assert!(pass.levels <= most, "2^{log_len}: {passes:?}");
             }
         }
     }

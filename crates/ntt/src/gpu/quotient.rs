@@ -4,7 +4,7 @@ use cuzk_gpu_backend::{Arg, Backend, Grid, Stream};
 use cuzk_values::Scalar;
 use ff::Field;
 
-use super::tables::{Powers, filled, row};
+use super::tables::{Powers, factors, row};
 use super::{DeviceDomain, Scale, inverse_len};
 use crate::arith::Flow;
 use crate::{Domain, NttError, roots};
@@ -37,7 +37,7 @@ impl<B: Backend> DeviceDomain<B> {
         Ok(Divisor {
             input: Powers::new(device, stream, shift, Scalar::ONE, logs)?,
             output: Powers::new(device, stream, inverse(shift)?, scale, logs)?,
-            low: filled::<B>(device, stream, &row(scale, root, lows))?,
+            low: factors::<B>(device, stream, &row(scale, root, lows))?,
         })
     }
 
