@@ -2,10 +2,11 @@
 // BLS12-381, which tests and measurements of `field.cuh` need. `src/field.rs`
 // defines the same on the host.
 //
-// Elements are canonical Montgomery forms (see `field.cuh`), but for what _from takes
-// and _to gives. Of two buffers and the output the shortest says how many there are.
+// Elements are canonical Montgomery forms (see `field.cuh`), but for what _from takes and
+// _to gives, and what is multiplied by a factor, added to and subtracted from with
+// `shoup.cuh`, which is loose. Of two buffers and the output the shortest says how many there are.
 
-#include "field.cuh"
+#include "shoup.cuh"
 
 using namespace cuzk;
 
@@ -69,3 +70,9 @@ static __device__ __forceinline__ F squarings(F a, uint32_t steps) {
 
 FIELD(fr, Fr)
 FIELD(fp, Fp)
+
+extern "C" __global__ void fr_times_fixed(const Fixed *w, uint64_t ws, const Fr *x, uint64_t xs, Fr *out, uint64_t n) {
+    each(least(least(ws, xs), n), out, [=](uint64_t i) { return (Fixed::load(w + i) * Fr::load_constant(x + i)).reduced(); });
+}
+BINARY(fr_add_loose, Fr, canonical(add_loose(a, b)))
+BINARY(fr_sub_loose, Fr, canonical(sub_loose(a, b)))

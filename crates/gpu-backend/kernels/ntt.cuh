@@ -157,24 +157,26 @@ static __device__ __forceinline__ void store(const Tile &tile, const Place &plac
     each_half(tile, place, data, [](uint4 *global, const uint4 *shared) { *global = *shared; });
 }
 
-// Makes each scalar x the canonical product(row, column, x).
+// Makes each scalar x product(row, column, x), and canonical where that is asked for.
 template <class Product>
-static __device__ __forceinline__ void multiply(const Tile &tile, Product product) {
+static __device__ __forceinline__ void multiply(const Tile &tile, bool canonical, Product product) {
 #pragma unroll 2
     for (uint32_t i = threadIdx.x; i < tile.size(); i += blockDim.x) {
         const uint32_t mask_rows = (1u << tile.levels) - 1, mask_columns = (1u << tile.log_columns) - 1;
         const uint32_t row = tile.contiguous ? i & mask_rows : i >> tile.log_columns;
         const uint32_t column = tile.contiguous ? i >> tile.levels : i & mask_columns;
-        tile.store(i, product(row, column, tile.load(i)).reduced());
+        const Fr x = product(row, column, tile.load(i));
+        tile.store(i, canonical ? x.reduced() : x);
     }
     __syncthreads();
 }
 
 // COUNT levels from `level` on, of 2^COUNT rows at a time, in registers. The first group of
-// each of the FIRST levels has the twiddle 1. Scalars are loose between levels, and
-// canonical before the first and after the last.
+// each of the FIRST levels has the twiddle 1. Scalars are below 2p before the first level,
+// loose after each, and canonical after the last of a tile where that is asked for.
 template <int COUNT, bool FIRST>
-static __device__ __forceinline__ void butterflies(const Tile &tile, uint32_t level, const Fixed *twiddles) {
+static __device__ __forceinline__ void butterflies(const Tile &tile, uint32_t level, const Fixed *twiddles,
+                                                   bool canonical_out) {
     constexpr uint32_t ROWS = 1 << COUNT;
     const uint32_t log_distance = tile.levels - level - COUNT;
     for (uint32_t g = threadIdx.x; g < tile.size() >> COUNT; g += blockDim.x) {
@@ -200,14 +202,14 @@ static __device__ __forceinline__ void butterflies(const Tile &tile, uint32_t le
                 if (!one) t = Fixed::load(twiddles + (group << l) + q);
 #pragma unroll
                 for (uint32_t i = 2 * half * q; i < 2 * half * q + half; i++) {
-                    // Sums of two levels without products are below 2p, those of three may not be.
-                    const Fr a = x[i], b = !one ? t * x[i + half] : l < 2 ? x[i + half] : x[i + half].reduced();
+                    // Products are below 2p, loose sums may not be.
+                    const Fr a = x[i], b = !one ? t * x[i + half] : l == 0 ? x[i + half] : x[i + half].reduced();
                     x[i] = add_loose(a, b);
                     x[i + half] = sub_loose(a, b);
                 }
             }
         }
-        if (level + COUNT == tile.levels) {
+        if (canonical_out && level + COUNT == tile.levels) {
 #pragma unroll
             for (uint32_t m = 0; m < ROWS; m++) x[m] = canonical(x[m]);
         }
@@ -219,17 +221,17 @@ static __device__ __forceinline__ void butterflies(const Tile &tile, uint32_t le
 
 // All levels of the tile, RADIX at a time.
 template <int RADIX>
-static __device__ __forceinline__ void levels(const Tile &tile, const Fixed *twiddles) {
+static __device__ __forceinline__ void levels(const Tile &tile, const Fixed *twiddles, bool canonical) {
     if (tile.levels >= RADIX)
-        butterflies<RADIX, true>(tile, 0, twiddles);
+        butterflies<RADIX, true>(tile, 0, twiddles, canonical);
     else if (RADIX > 2 && tile.levels == 2)
-        butterflies<2, true>(tile, 0, twiddles);
+        butterflies<2, true>(tile, 0, twiddles, canonical);
     else if (tile.levels == 1)
-        butterflies<1, true>(tile, 0, twiddles);
+        butterflies<1, true>(tile, 0, twiddles, canonical);
     uint32_t level = RADIX;
-    for (; level + RADIX <= tile.levels; level += RADIX) butterflies<RADIX, false>(tile, level, twiddles);
-    if (RADIX > 2 && tile.levels == level + 2) butterflies<2, false>(tile, level, twiddles);
-    if (tile.levels == level + 1) butterflies<1, false>(tile, level, twiddles);
+    for (; level + RADIX <= tile.levels; level += RADIX) butterflies<RADIX, false>(tile, level, twiddles, canonical);
+    if (RADIX > 2 && tile.levels == level + 2) butterflies<2, false>(tile, level, twiddles, canonical);
+    if (tile.levels == level + 1) butterflies<1, false>(tile, level, twiddles, canonical);
 }
 
 // A pass over one tile of 2^log_tile scalars.
@@ -241,19 +243,21 @@ static __device__ __forceinline__ void pass(uint4 *shared, uint32_t log_n, uint3
     const Place place(tile, blockIdx.x, log_n, above, flags & DIT);
     load(tile, place, data);
     if (flags & SCALE_IN)
-        multiply(tile, [&](uint32_t row, uint32_t column, const Fr &x) {
+        multiply(tile, levels_ == 0, [&](uint32_t row, uint32_t column, const Fr &x) {
             const uint32_t at = uint32_t(place.at(tile, row, column));
             return coset.times(flags & DIT ? reversed(at, log_n) : at, x);
         });
     if (flags & TWIST)
-        multiply(tile, [&](uint32_t row, uint32_t column, const Fr &x) {
+        multiply(tile, levels_ == 0, [&](uint32_t row, uint32_t column, const Fr &x) {
             uint32_t e = place.exponent(tile, row, column);
             if (flags & INVERSE) e = -e & uint32_t((uint64_t(1) << log_n) - 1);
             return flags & LOW ? roots.times(e, x) : roots.times_multiple(e, x);
         });
-    levels<RADIX>(tile, twiddles);
+    // Between passes scalars may be loose.
+    const bool last = (flags & DIT ? above : place.below) == 0;
+    levels<RADIX>(tile, twiddles, last && !(flags & SCALE_OUT));
     if (flags & SCALE_OUT)
-        multiply(tile, [&](uint32_t row, uint32_t column, const Fr &x) {
+        multiply(tile, true, [&](uint32_t row, uint32_t column, const Fr &x) {
             const uint32_t at = uint32_t(place.at(tile, row, column));
             return coset.times(flags & DIT ? at : reversed(at, log_n), x);
         });

@@ -76,27 +76,29 @@ static __device__ __forceinline__ Fr operator*(const Fixed &w, const Fr &x) {
     for (int k = 0; k < 7; k++) q[k] = addc_cc(e[k + 2], o[k + 1]);
     q[7] = addc(e[9], o[8]);
 
-    // r = w x - q p mod 2^256, where -q p = ~q Q 2^64 + Q 2^64 + q 2^32 - q.
-    uint32_t low[8], high[7]; // high is a limb higher
-    low[0] = low[1] = 0;
+    // r = w x - q p mod 2^256, where -q p = -q Q 2^64 + q 2^32 - q.
+    uint32_t minus_q[8], low[8], high[7], constant[6]; // high is a limb higher than low
+    minus_q[0] = sub_cc(0, q[0]);
 #pragma unroll
-    for (int k = 0; k < 6; k++) low[k + 2] = fr_q(k);
+    for (int k = 1; k < 7; k++) minus_q[k] = subc_cc(0, q[k]);
+    minus_q[7] = subc(0, q[7]);
 #pragma unroll
-    for (int k = 0; k < 7; k++) high[k] = 0;
+    for (int k = 0; k < 8; k++) low[k] = minus_q[k];
+#pragma unroll
+    for (int k = 0; k < 7; k++) high[k] = q[k];
+#pragma unroll
+    for (int k = 0; k < 6; k++) constant[k] = fr_q(k);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const int even = j % 2, odd = 1 - j % 2;
         if (j < 7) add_row(low + even + j, w.w.l, x.l[j], even, 6 - j, false);
         add_row_low(high + odd + j - 1, w.w.l, x.l[j], odd, 5 - j);
     }
-    uint32_t constant[6];
-#pragma unroll
-    for (int k = 0; k < 6; k++) constant[k] = fr_q(k);
 #pragma unroll
     for (int j = 0; j < 6; j++) {
         const int even = j % 2, odd = 1 - j % 2;
-        if (j < 5) add_row(low + 2 + even + j, constant, ~q[j], even, 4 - j, false);
-        add_row_low(high + 2 + odd + j - 1, constant, ~q[j], odd, 3 - j);
+        if (j < 5) add_row(low + 2 + even + j, constant, minus_q[j], even, 4 - j, false);
+        add_row_low(high + 2 + odd + j - 1, constant, minus_q[j], odd, 3 - j);
     }
     Fr r;
     r.l[0] = low[0];
@@ -104,14 +106,6 @@ static __device__ __forceinline__ Fr operator*(const Fixed &w, const Fr &x) {
 #pragma unroll
     for (int k = 2; k < 7; k++) r.l[k] = addc_cc(low[k], high[k - 1]);
     r.l[7] = addc(low[7], high[6]);
-    r.l[1] = add_cc(r.l[1], q[0]);
-#pragma unroll
-    for (int k = 2; k < 7; k++) r.l[k] = addc_cc(r.l[k], q[k - 1]);
-    r.l[7] = addc(r.l[7], q[6]);
-    r.l[0] = sub_cc(r.l[0], q[0]);
-#pragma unroll
-    for (int k = 1; k < 7; k++) r.l[k] = subc_cc(r.l[k], q[k]);
-    r.l[7] = subc(r.l[7], q[7]);
     return r;
 }
 

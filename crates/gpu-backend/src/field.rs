@@ -12,6 +12,10 @@
 //! | `_to` | the number of the Montgomery form `x[i]` |
 //! | `_times_power` | `x[i] y[i]^steps`, product after product |
 //! | `_squarings` | `x[i]^(2^steps)` |
+//! | `fr_times_fixed` | `w[i] x[i]` of factors `w` ([`fixed`]) and loose `x` |
+//! | `fr_add_loose` `fr_sub_loose` | `x[i] + y[i]`, `x[i] - y[i]` of loose `x` and `y` of at most `2p` |
+//!
+//! Loose numbers are below `2p + 2^224`, and stand for what they are modulo `p`.
 //!
 //! Other kernels have the same arithmetic from `kernels/field.cuh`; these are there to test
 //! and to time it.
@@ -168,6 +172,9 @@ pub static FAMILY: Family = Family::new(
             params: &[Param::U32, Param::Read(32), Param::Read(32), Param::Write(32)],
         },
         Signature { name: "fr_squarings", params: &[Param::U32, Param::Read(32), Param::Write(32)] },
+        Signature { name: "fr_times_fixed", params: &[Param::Read(64), Param::Read(32), Param::Write(32)] },
+        binary("fr_add_loose", 32),
+        binary("fr_sub_loose", 32),
         binary("fp_add", 48),
         binary("fp_sub", 48),
         binary("fp_mul", 48),
@@ -192,6 +199,9 @@ pub static FAMILY: Family = Family::new(
     ("fr_to", |_, args| map(args, |x| FR.from_montgomery(x))),
     ("fr_times_power", |_, args| times_power(args, &FR)),
     ("fr_squarings", |_, args| squarings(args, &FR)),
+    ("fr_times_fixed", |_, args| times_fixed(args)),
+    ("fr_add_loose", |_, args| zip(args, |x, y| FR.add(&canonical(x), &canonical(y)))),
+    ("fr_sub_loose", |_, args| zip(args, |x, y| FR.sub(&canonical(x), &canonical(y)))),
     ("fp_add", |_, args| zip(args, |x, y| FP.add(x, y))),
     ("fp_sub", |_, args| zip(args, |x, y| FP.sub(x, y))),
     ("fp_mul", |_, args| zip(args, |x, y| FP.mul(x, y))),
@@ -202,6 +212,43 @@ pub static FAMILY: Family = Family::new(
     ("fp_times_power", |_, args| times_power(args, &FP)),
     ("fp_squarings", |_, args| squarings(args, &FP)),
 ]);
+
+/// A factor of [`FR`] as kernels want it for products with many others: from its Montgomery
+/// form `m`, the number `w` and `floor(w R / p)`.
+///
+/// That is `w'` of `m = w R - w' p`, so that `w' = -m / p mod R`: the limbs by which multiples of
+/// `p` are added in a Montgomery reduction of `m`.
+pub fn fixed(m: &[u64; 4]) -> [u64; 8] {
+    let mut rest = *m;
+    let mut factor = [0; 8];
+    let (number, quotient) = factor.split_at_mut(4);
+    number.copy_from_slice(&FR.from_montgomery(m));
+    for (i, digit) in quotient.iter_mut().enumerate() {
+        *digit = rest[i].wrapping_mul(FR.inv);
+        let mut carry = 0;
+        for (limb, p) in rest[i..].iter_mut().zip(FR.p) {
+            let sum = u128::from(*limb) + u128::from(*digit) * u128::from(p) + carry;
+            (*limb, carry) = (sum as u64, sum >> 64);
+        }
+    }
+    factor
+}
+
+/// A loose number modulo `p`.
+fn canonical(x: &[u64; 4]) -> [u64; 4] {
+    FR.reduced(&FR.reduced(x))
+}
+
+fn times_fixed(args: &mut [HostArg<'_>]) {
+    let [HostArg::Read(w), HostArg::Read(x), HostArg::Write(out)] = args else {
+        unreachable!("the signature")
+    };
+    let (w, x): (&[[u64; 8]], &[[u64; 4]]) = (bytemuck::cast_slice(w), bytemuck::cast_slice(x));
+    for (out, (w, x)) in bytemuck::cast_slice_mut::<u8, [u64; 4]>(out).iter_mut().zip(w.iter().zip(x)) {
+        let [w0, w1, w2, w3, ..] = *w;
+        *out = FR.mul(&FR.to_montgomery(&[w0, w1, w2, w3]), &canonical(x));
+    }
+}
 
 fn map<const N: usize>(args: &mut [HostArg<'_>], f: impl Fn(&[u64; N]) -> [u64; N])
 where

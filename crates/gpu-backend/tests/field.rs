@@ -7,7 +7,7 @@ mod support;
 
 use blst::{blst_fp, blst_fr};
 use blstrs::{G1Affine, G1Projective, Scalar};
-use cuzk_gpu_backend::field::{FAMILY, FP, FR, Modulus};
+use cuzk_gpu_backend::field::{FAMILY, FP, FR, Modulus, fixed};
 use cuzk_gpu_backend::{Arg, Backend, Device, Error, Grid, Host, Stream};
 use ff::Field as _;
 use group::Group as _;
@@ -28,6 +28,25 @@ fn constants_are_those_of_blstrs() {
     }
     same(&FR, &support::fr());
     same(&FP, &support::fp());
+}
+
+#[test]
+fn quotients_of_factors_are_whole() {
+    for m in numbers(&FR, 2000, &mut rng()) {
+        let words = fixed(&m);
+        assert_eq!(FR.to_montgomery(&[words[0], words[1], words[2], words[3]]), m);
+        // w' p + (w R mod p) = w R
+        let mut sum = [m[0], m[1], m[2], m[3], 0, 0, 0, 0];
+        for (i, q) in words[4..].iter().enumerate() {
+            let mut carry = 0;
+            for (j, limb) in sum[i..].iter_mut().enumerate() {
+                let p = FR.p.get(j).copied().unwrap_or(0);
+                let total = u128::from(*limb) + u128::from(*q) * u128::from(p) + carry;
+                (*limb, carry) = (total as u64, total >> 64);
+            }
+        }
+        assert_eq!((&sum[..4], &sum[4..]), (&[0; 4][..], &words[..4]));
+    }
 }
 
 /// The first device, where there is one.
@@ -60,25 +79,38 @@ fn run<B: Backend, const N: usize>(
 where
     [u64; N]: bytemuck::Pod,
 {
+    let inputs: Vec<&[u8]> = inputs.iter().map(|input| bytemuck::cast_slice(input)).collect();
+    let bytes = run_bytes::<B>(device, kernel, steps, &inputs, inputs[0].len() / (8 * N), 8 * N);
+    bytes.chunks_exact(8 * N).map(bytemuck::pod_read_unaligned).collect()
+}
+
+/// Runs a kernel for `n` elements of so many bytes.
+fn run_bytes<B: Backend>(
+    device: &B::Device,
+    kernel: &str,
+    steps: Option<u32>,
+    inputs: &[&[u8]],
+    n: usize,
+    element: usize,
+) -> Vec<u8> {
     let stream = device.stream().unwrap();
-    let bytes = |x: &[[u64; N]]| bytemuck::cast_slice::<_, u8>(x).to_vec();
     let buffers: Vec<_> = inputs
         .iter()
         .map(|input| {
-            let buffer = device.buffer(size_of_val(*input) as u64).unwrap();
-            stream.upload(&bytes(input), &buffer, 0).unwrap();
+            let buffer = device.buffer(input.len() as u64).unwrap();
+            stream.upload(input, &buffer, 0).unwrap();
             buffer
         })
         .collect();
-    let out = device.buffer(size_of_val(inputs[0]) as u64).unwrap();
-    stream.upload(&vec![0xa5; size_of_val(inputs[0])], &out, 0).unwrap();
+    let mut result = vec![0xa5; n * element];
+    let out = device.buffer(result.len() as u64).unwrap();
+    stream.upload(&result, &out, 0).unwrap();
     let mut args: Vec<Arg<'_, B>> = steps.map(Arg::U32).into_iter().collect();
     args.extend(buffers.iter().map(Arg::Read));
     args.push(Arg::Write(&out));
     let kernel = device.kernel(&FAMILY, kernel).unwrap();
-    stream.launch(&kernel, Grid::cover(inputs[0].len() as u64, 128), &args).unwrap();
-    let mut result = vec![[0; N]; inputs[0].len()];
-    stream.download(&out, 0, bytemuck::cast_slice_mut(&mut result)).unwrap();
+    stream.launch(&kernel, Grid::cover(n as u64, 128), &args).unwrap();
+    stream.download(&out, 0, &mut result).unwrap();
     result
 }
 
@@ -155,6 +187,63 @@ where
     check("squarings", Some(3), false, zipped(&|x, _| (0..3).fold(*x, |x, _| field.mul(&x, &x))));
 }
 
+/// Numbers below `2p + 2^224`: canonical ones, those plus `p`, and those at the limits.
+fn loose_numbers(numbers: &Words<4>) -> Words<4> {
+    let plus = |a: &[u64; 4], b: &[u64; 4]| -> Option<[u64; 4]> {
+        let mut carry = false;
+        let sum = std::array::from_fn(|i| {
+            let (limb, one) = a[i].overflowing_add(b[i]);
+            let (limb, two) = limb.overflowing_add(u64::from(carry));
+            carry = one | two;
+            limb
+        });
+        (!carry).then_some(sum)
+    };
+    let p = FR.p;
+    let twice = plus(&p, &p).unwrap();
+    let mut found = numbers.clone();
+    found.extend(numbers.iter().filter_map(|x| plus(x, &p)));
+    // What is above 2p, within 2^224.
+    let above = |x: [u64; 4]| plus(&twice, &[x[0], x[1], x[2], x[3] & 0xffff_ffff]).unwrap();
+    found.extend([[0; 4], [1, 0, 0, 0], [u64::MAX; 4], [u64::MAX, u64::MAX, u64::MAX, 0]].map(above));
+    found.extend(numbers.iter().take(2000).map(|x| above(*x)));
+    found
+}
+
+/// The arithmetic of transforms against the host's definitions.
+fn loose_arithmetic_is_its_definition<B: Backend>(random: usize) {
+    let Some(device) = open::<B>() else { return };
+    let rng = &mut rng();
+    let numbers = numbers(&FR, random, rng);
+    let loose = loose_numbers(&numbers);
+    let mut pairs: Vec<_> = loose.iter().map(|x| (numbers[rng.gen_range(0..numbers.len())], *x)).collect();
+    let edges = || numbers[..14].iter();
+    pairs.extend(edges().flat_map(|w| loose[numbers.len() - 14..].iter().map(|x| (*w, *x))));
+    let twice = loose_numbers(&vec![FR.p])[1];
+    pairs.extend(
+        edges().chain([&FR.p, &twice]).flat_map(|w| loose[loose.len() - 2014..].iter().map(|x| (*w, *x))),
+    );
+    let (w, x): (Words<4>, Words<4>) = pairs.iter().copied().unzip();
+    let (one, two) = (FR.to_montgomery(&[1, 0, 0, 0]), [&x[..], &w[..]]);
+    let mod_p = |x: &[u64; 4]| FR.mul(&FR.mul(x, &one), &one);
+    let check = |name: &str, got: Vec<u8>, f: &dyn Fn(&[u64; 4], &[u64; 4]) -> [u64; 4]| {
+        for (i, got) in got.chunks_exact(32).enumerate() {
+            let (got, expected): ([u64; 4], _) = (bytemuck::pod_read_unaligned(got), f(&w[i], &x[i]));
+            assert_eq!(got, expected, "{name} of {:x?} and {:x?}", w[i], x[i]);
+        }
+    };
+    let two = two.map(bytemuck::cast_slice);
+    let add = run_bytes::<B>(&device, "fr_add_loose", None, &two, w.len(), 32);
+    check("fr_add_loose", add, &|w, x| FR.add(&mod_p(x), &mod_p(w)));
+    let sub = run_bytes::<B>(&device, "fr_sub_loose", None, &two, w.len(), 32);
+    check("fr_sub_loose", sub, &|w, x| FR.sub(&mod_p(x), &mod_p(w)));
+    // Factors are canonical.
+    let factors: Vec<[u64; 8]> = w.iter().map(|w| fixed(&mod_p(w))).collect();
+    let inputs: [&[u8]; 2] = [bytemuck::cast_slice(&factors), bytemuck::cast_slice(&x)];
+    let products = run_bytes::<B>(&device, "fr_times_fixed", None, &inputs, w.len(), 32);
+    check("fr_times_fixed", products, &|w, x| FR.mul(&mod_p(w), &mod_p(x)));
+}
+
 #[test]
 fn definitions_are_blstrs() {
     let rng = &mut rng();
@@ -201,6 +290,7 @@ fn definitions_are_blstrs() {
 fn host() {
     field_is_its_definition::<Host, 4>("fr", &FR, 1000);
     field_is_its_definition::<Host, 6>("fp", &FP, 1000);
+    loose_arithmetic_is_its_definition::<Host>(1000);
 }
 
 #[cfg(feature = "cuda")]
@@ -213,6 +303,7 @@ mod cuda {
     fn cuda() {
         field_is_its_definition::<Cuda, 4>("fr", &FR, 200_000);
         field_is_its_definition::<Cuda, 6>("fp", &FP, 200_000);
+        loose_arithmetic_is_its_definition::<Cuda>(200_000);
     }
 
     /// Prints how many products and squares a second the device does.

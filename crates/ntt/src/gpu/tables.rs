@@ -1,6 +1,6 @@
 //! Scalars between the host and a device, and tables of powers.
 
-use cuzk_gpu_backend::field::FR;
+use cuzk_gpu_backend::field::fixed;
 use cuzk_gpu_backend::{Backend, Buffer, Device, Stream};
 use cuzk_values::Scalar;
 
@@ -51,29 +51,9 @@ pub(super) fn factors<B: Backend>(
     scalars: &[Scalar],
 ) -> Result<B::Buffer, NttError> {
     let buffer = device.buffer(FIXED_BYTES * scalars.len() as u64)?;
-    let words: Vec<[u64; 8]> = scalars.iter().map(fixed).collect();
+    let words: Vec<[u64; 8]> = scalars.iter().map(|scalar| fixed(&limbs(scalar))).collect();
     stream.upload(bytemuck::cast_slice(&words), &buffer, 0)?;
     Ok(buffer)
-}
-
-/// A factor `w` as kernels want it: the number, and `w' = floor(w 2^256 / p)`.
-///
-/// The Montgomery form is `m = w 2^256 - w' p`, so that `w' = -m / p mod 2^256`: the limbs by
-/// which multiples of `p` are added in a Montgomery reduction of `m`.
-fn fixed(w: &Scalar) -> [u64; 8] {
-    let mut rest = limbs(w);
-    let mut factor = [0; 8];
-    let (number, quotient) = factor.split_at_mut(4);
-    number.copy_from_slice(&FR.from_montgomery(&rest));
-    for (i, digit) in quotient.iter_mut().enumerate() {
-        *digit = rest[i].wrapping_mul(FR.inv);
-        let mut carry = 0;
-        for (limb, p) in rest[i..].iter_mut().zip(FR.p) {
-            let sum = u128::from(*limb) + u128::from(*digit) * u128::from(p) + carry;
-            (*limb, carry) = (sum as u64, sum >> 64);
-        }
-    }
-    factor
 }
 
 /// `factor base^i`
@@ -106,41 +86,5 @@ impl<B: Backend> Powers<B> {
     /// `2^h`
     pub(super) fn low_len(&self) -> usize {
         (self.low.bytes() / FIXED_BYTES) as usize
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ff::Field;
-
-    use super::*;
-    use crate::Domain;
-
-    #[test]
-    fn quotients_of_factors_are_whole() {
-        let two = Scalar::from(2);
-        let radix = two.pow_vartime([256]);
-        for w in
-            [Scalar::ZERO, Scalar::ONE, two, -Scalar::ONE, radix, Scalar::from(u64::MAX), Domain::GENERATOR]
-        {
-            let words = fixed(&w);
-            let number = |words: &[u64]| {
-                let place = two.pow_vartime([64]);
-                words.iter().rev().fold(Scalar::ZERO, |sum, word| sum * place + Scalar::from(*word))
-            };
-            assert_eq!(number(&words[..4]), w);
-            let remainder = limbs(&w); // w 2^256 mod p
-            let mut sum = remainder.to_vec();
-            sum.resize(8, 0);
-            for (i, q) in words[4..].iter().enumerate() {
-                let mut carry = 0;
-                for (j, limb) in sum[i..].iter_mut().enumerate() {
-                    let p = FR.p.get(j).copied().unwrap_or(0);
-                    let total = u128::from(*limb) + u128::from(*q) * u128::from(p) + carry;
-                    (*limb, carry) = (total as u64, total >> 64);
-                }
-            }
-            assert_eq!(sum, [&[0; 4], &words[..4]].concat(), "w' p + (w 2^256 mod p) = w 2^256");
-        }
     }
 }
