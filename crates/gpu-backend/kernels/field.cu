@@ -72,7 +72,8 @@ FIELD(fr, Fr)
 FIELD(fp, Fp)
 
 extern "C" __global__ void fr_times_fixed(const Fixed *w, uint64_t ws, const Fr *x, uint64_t xs, Fr *out, uint64_t n) {
-    each(least(least(ws, xs), n), out, [=](uint64_t i) { return (Fixed::load(w + i) * Fr::load_constant(x + i)).reduced(); });
+    each(least(least(ws, xs), n), out, [=](uint64_t i) { return Fixed::load(w + i) * Fr::load_constant(x + i); });
 }
-BINARY(fr_add_loose, Fr, canonical(add_loose(a, b)))
-BINARY(fr_sub_loose, Fr, canonical(sub_loose(a, b)))
+BINARY(fr_add_loose, Fr, add_loose(a, b))
+BINARY(fr_sub_loose, Fr, sub_loose(a, b))
+UNARY(fr_canonical, Fr, canonical(a))

@@ -145,11 +145,15 @@ static __device__ __forceinline__ void each_half(const Tile &tile, const Place &
 }
 
 static __device__ __forceinline__ void load(const Tile &tile, const Place &place, Fr *data) {
+#if __CUDA_ARCH__ >= 800
     each_half(tile, place, data, [](const uint4 *global, uint4 *shared) {
         const uint32_t to = uint32_t(__cvta_generic_to_shared(shared));
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
     });
     asm volatile("cp.async.wait_all;" ::: "memory");
+#else
+    each_half(tile, place, data, [](const uint4 *global, uint4 *shared) { *shared = *global; });
+#endif
     __syncthreads();
 }
 

@@ -12,10 +12,12 @@
 //! | `_to` | the number of the Montgomery form `x[i]` |
 //! | `_times_power` | `x[i] y[i]^steps`, product after product |
 //! | `_squarings` | `x[i]^(2^steps)` |
-//! | `fr_times_fixed` | `w[i] x[i]` of factors `w` ([`fixed`]) and loose `x` |
-//! | `fr_add_loose` `fr_sub_loose` | `x[i] + y[i]`, `x[i] - y[i]` of loose `x` and `y` of at most `2p` |
+//! | `fr_times_fixed` | a number below `2p` for `w[i] x[i]` of factors `w` ([`fixed`]) and loose `x` |
+//! | `fr_add_loose` `fr_sub_loose` | a loose number for `x[i] + y[i]`, `x[i] - y[i]` of loose `x` and `y` of at most `2p` |
+//! | `fr_canonical` | loose `x[i]` modulo `p` |
 //!
-//! Loose numbers are below `2p + 2^224`, and stand for what they are modulo `p`.
+//! Loose numbers are below `2p + 2^224`, and stand for what they are modulo `p`. Which of
+//! them comes out is the device's choice; here it is the one below `p`.
 //!
 //! Other kernels have the same arithmetic from `kernels/field.cuh`; these are there to test
 //! and to time it.
@@ -175,6 +177,7 @@ pub static FAMILY: Family = Family::new(
         Signature { name: "fr_times_fixed", params: &[Param::Read(64), Param::Read(32), Param::Write(32)] },
         binary("fr_add_loose", 32),
         binary("fr_sub_loose", 32),
+        unary("fr_canonical", 32),
         binary("fp_add", 48),
         binary("fp_sub", 48),
         binary("fp_mul", 48),
@@ -202,6 +205,7 @@ pub static FAMILY: Family = Family::new(
     ("fr_times_fixed", |_, args| times_fixed(args)),
     ("fr_add_loose", |_, args| zip(args, |x, y| FR.add(&canonical(x), &canonical(y)))),
     ("fr_sub_loose", |_, args| zip(args, |x, y| FR.sub(&canonical(x), &canonical(y)))),
+    ("fr_canonical", |_, args| map(args, canonical)),
     ("fp_add", |_, args| zip(args, |x, y| FP.add(x, y))),
     ("fp_sub", |_, args| zip(args, |x, y| FP.sub(x, y))),
     ("fp_mul", |_, args| zip(args, |x, y| FP.mul(x, y))),

@@ -14,18 +14,18 @@ use group::Group as _;
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+fn same<const N: usize, const M: usize>(field: &Modulus<N>, constants: &support::Constants<M>) {
+    let words = |x: &[u64; N]| -> Vec<u32> { x.iter().flat_map(|x| [*x as u32, (x >> 32) as u32]).collect() };
+    assert_eq!(words(&field.p), constants.modulus);
+    assert_eq!(words(&field.r2), constants.r2);
+    assert_eq!(words(&field.to_montgomery(&std::array::from_fn(|i| u64::from(i == 0)))), constants.r);
+    assert_eq!(field.inv as u32, constants.inv);
+}
+
 #[test]
 fn constants_are_those_of_blstrs() {
     let committed = include_str!("../kernels/generated/fields.cuh");
     assert!(support::fields_cuh() == committed, "run `cargo run -p cuzk-gpu-backend --example constants`");
-    fn same<const N: usize, const M: usize>(field: &Modulus<N>, constants: &support::Constants<M>) {
-        let words =
-            |x: &[u64; N]| -> Vec<u32> { x.iter().flat_map(|x| [*x as u32, (x >> 32) as u32]).collect() };
-        assert_eq!(words(&field.p), constants.modulus);
-        assert_eq!(words(&field.r2), constants.r2);
-        assert_eq!(words(&field.to_montgomery(&std::array::from_fn(|i| u64::from(i == 0)))), constants.r);
-        assert_eq!(field.inv as u32, constants.inv);
-    }
     same(&FR, &support::fr());
     same(&FP, &support::fp());
 }
@@ -68,6 +68,7 @@ fn rng() -> ChaCha8Rng {
 }
 
 type Words<const N: usize> = Vec<[u64; N]>;
+type Binary<'a, const N: usize> = &'a dyn Fn(&[u64; N], &[u64; N]) -> [u64; N];
 
 /// Runs a kernel on elements.
 fn run<B: Backend, const N: usize>(
@@ -164,9 +165,7 @@ where
     let Some(device) = open::<B>() else { return };
     let rng = &mut rng();
     let (x, y) = pairs(&numbers(field, random, rng), rng);
-    let zipped = |f: &dyn Fn(&[u64; N], &[u64; N]) -> [u64; N]| -> Words<N> {
-        x.iter().zip(&y).map(|(x, y)| f(x, y)).collect()
-    };
+    let zipped = |f: Binary<'_, N>| -> Words<N> { x.iter().zip(&y).map(|(x, y)| f(x, y)).collect() };
     let check = |name: &str, steps: Option<u32>, two: bool, expected: Words<N>| {
         let inputs: &[&[[u64; N]]] = if two { &[&x, &y] } else { &[&x] };
         let got = run::<B, N>(&device, &format!("{prefix}_{name}"), steps, inputs);
@@ -226,22 +225,28 @@ fn loose_arithmetic_is_its_definition<B: Backend>(random: usize) {
     let (w, x): (Words<4>, Words<4>) = pairs.iter().copied().unzip();
     let (one, two) = (FR.to_montgomery(&[1, 0, 0, 0]), [&x[..], &w[..]]);
     let mod_p = |x: &[u64; 4]| FR.mul(&FR.mul(x, &one), &one);
-    let check = |name: &str, got: Vec<u8>, f: &dyn Fn(&[u64; 4], &[u64; 4]) -> [u64; 4]| {
+    let below = |x: &[u64; 4], limit: &[u64; 4]| x.iter().rev().lt(limit.iter().rev());
+    let limit = [twice[0], twice[1], twice[2], twice[3] + (1 << 32)];
+    // The results stand for what they should, and are below the limit.
+    let check = |name: &str, got: Vec<u8>, limit: [u64; 4], f: Binary<'_, 4>| {
         for (i, got) in got.chunks_exact(32).enumerate() {
             let (got, expected): ([u64; 4], _) = (bytemuck::pod_read_unaligned(got), f(&w[i], &x[i]));
-            assert_eq!(got, expected, "{name} of {:x?} and {:x?}", w[i], x[i]);
+            assert_eq!(mod_p(&got), expected, "{name} of {:x?} and {:x?}", w[i], x[i]);
+            assert!(below(&got, &limit), "{name} of {:x?} and {:x?}: {got:x?}", w[i], x[i]);
         }
     };
     let two = two.map(bytemuck::cast_slice);
     let add = run_bytes::<B>(&device, "fr_add_loose", None, &two, w.len(), 32);
-    check("fr_add_loose", add, &|w, x| FR.add(&mod_p(x), &mod_p(w)));
+    check("fr_add_loose", add, limit, &|w, x| FR.add(&mod_p(x), &mod_p(w)));
     let sub = run_bytes::<B>(&device, "fr_sub_loose", None, &two, w.len(), 32);
-    check("fr_sub_loose", sub, &|w, x| FR.sub(&mod_p(x), &mod_p(w)));
+    check("fr_sub_loose", sub, limit, &|w, x| FR.sub(&mod_p(x), &mod_p(w)));
+    let canonical = run_bytes::<B>(&device, "fr_canonical", None, &two[..1], w.len(), 32);
+    check("fr_canonical", canonical, FR.p, &|_, x| mod_p(x));
     // Factors are canonical.
     let factors: Vec<[u64; 8]> = w.iter().map(|w| fixed(&mod_p(w))).collect();
     let inputs: [&[u8]; 2] = [bytemuck::cast_slice(&factors), bytemuck::cast_slice(&x)];
     let products = run_bytes::<B>(&device, "fr_times_fixed", None, &inputs, w.len(), 32);
-    check("fr_times_fixed", products, &|w, x| FR.mul(&mod_p(w), &mod_p(x)));
+    check("fr_times_fixed", products, twice, &|w, x| FR.mul(&mod_p(w), &mod_p(x)));
 }
 
 #[test]
