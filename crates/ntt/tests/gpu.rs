@@ -85,7 +85,7 @@ fn transforms_are_the_cpus<B: Backend>(logs: impl IntoIterator<Item = u32>) {
             for (name, on_cpu, on_gpu) in cases {
                 let mut expected = input.clone();
                 on_cpu(&cpu, &mut expected, shift.unwrap_or(Scalar::ONE)).unwrap();
-                upload::<B>(&stream, &input, &buffer).unwrap();
+                upload::<B>(&stream, input, &buffer).unwrap();
                 on_gpu(&gpu, &stream, &buffer, prepared.as_ref()).unwrap();
                 let got = limbs(&download::<B>(&stream, &buffer).unwrap());
                 let expected = limbs(&expected);
