@@ -13,10 +13,10 @@ if [[ ${1:-} != pack ]]; then
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
     failed=0
     for test in "${tests[@]}"; do
-        # A fault loses the device for its process, so that tests that cause one come alone.
         "$test" --test-threads=1 --skip a_fault_loses_the_device "$@" || failed=1
-        "$test" --test-threads=1 --exact a_fault_loses_the_device || failed=1
     done
+    # It loses the device for its process, so that it comes alone.
+    "$here/tests/cuda" --test-threads=1 --exact a_fault_loses_the_device || failed=1
     exit $failed
 fi
 
@@ -25,12 +25,16 @@ cd "$here/.."
 cargo xtask kernels || echo "without the kernels of this workspace" >&2
 mkdir -p "$folder/tests" "$folder/lib"
 rm -f "$folder"/tests/* "$folder"/lib/*
-cargo test --locked --no-run --package cuzk-gpu-backend --features cuda,suite --test cuda \
-    --message-format=json | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | while read -r test; do
-    name=$(basename "$test")
-    strip -o "$folder/tests/${name%-*}" "$test"
-    # What a bare machine may not have.
-    ldd "$test" | awk '/hwloc|udev/ {print $3}' | xargs -r cp -L -t "$folder/lib"
-done
+pack() {
+    cargo test --locked --no-run --message-format=json "$@" |
+        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | while read -r test; do
+        name=$(basename "$test")
+        strip -o "$folder/tests/${name%-*}" "$test"
+        # What a bare machine may not have.
+        ldd "$test" | awk '/hwloc|udev/ {print $3}' | xargs -r cp -L -t "$folder/lib"
+    done
+}
+pack --package cuzk-gpu-backend --features cuda,suite --test cuda --test field
+pack --package cuzk-ntt --features cuda --test gpu
 cp scripts/gpu-test.sh "$folder"
 echo "carry $folder, then run gpu-test.sh there"
