@@ -156,7 +156,7 @@ impl Digits {
 }
 
 /// The number from 0 to `(r - 1) / 2` of which `scalar` is the negative or itself.
-fn magnitude(scalar: &Scalar) -> (bool, [u64; 4]) {
+pub(crate) fn magnitude(scalar: &Scalar) -> (bool, [u64; 4]) {
     let bytes = scalar.to_bytes_le();
     let mut k = [0; 4];
     for (word, bytes) in k.iter_mut().zip(bytes.as_chunks::<8>().0) {
@@ -166,7 +166,7 @@ fn magnitude(scalar: &Scalar) -> (bool, [u64; 4]) {
     if k.iter().rev().gt(negated.iter().rev()) { (true, negated) } else { (false, k) }
 }
 
-fn add(a: &[u64; 4], b: &[u64; 4]) -> [u64; 4] {
+pub(crate) fn add(a: &[u64; 4], b: &[u64; 4]) -> [u64; 4] {
     let mut carry = false;
     std::array::from_fn(|i| {
         let sum;

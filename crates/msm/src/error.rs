@@ -41,6 +41,17 @@ pub enum MsmError {
     /// This CPU lacks what the arithmetic needs.
     #[error("this CPU has no {0:?} arithmetic")]
     Unavailable(Arithmetic),
+    /// No way to multiply on a device is small enough.
+    #[error("a multiplication takes {least} bytes of the device, of which it may take {limit}")]
+    Limit {
+        /// How many bytes there are.
+        limit: u64,
+        /// How many it takes.
+        least: u64,
+    },
+    /// What a device says.
+    #[error("device")]
+    Device(#[from] cuzk_gpu_backend::Error),
     /// The run was told to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -52,7 +63,8 @@ impl MsmError {
         match self {
             // A stored point that is none: the parameter file is bad.
             Self::Bases(_) => ErrorKind::Input,
-            Self::Cancelled(_) => ErrorKind::Resource,
+            Self::Cancelled(_) | Self::Limit { .. } => ErrorKind::Resource,
+            Self::Device(error) => error.kind(),
             Self::Lengths { .. } | Self::Density { .. } | Self::Source { .. } | Self::Unavailable(_) => {
                 ErrorKind::Bug
             }

@@ -8,6 +8,7 @@ mod curve;
 mod digits;
 mod error;
 mod fold;
+pub mod gpu;
 pub mod naive;
 mod ones;
 mod pool;

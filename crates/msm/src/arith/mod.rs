@@ -12,7 +12,7 @@ mod portable;
 mod words;
 
 use blst::{blst_fp, blst_fp2};
-pub(crate) use portable::PortablePoint;
+pub(crate) use portable::{BlstField, PortablePoint};
 
 /// G1 for any CPU.
 pub(crate) type PortableG1 = PortablePoint<blst_fp>;

@@ -6,7 +6,7 @@ mod field;
 use add::Work;
 use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
 use cuzk_values::{G1Affine, G2Affine};
-pub(super) use field::BlstField;
+pub(crate) use field::BlstField;
 
 use super::{Packed, Tables, Term};
 

@@ -1,0 +1,201 @@
+// Sums of buckets, and of a window's buckets by their magnitudes.
+//
+// Sorted entries are cut into chunks of equal length, one a thread, so that no thread
+// waits for another whatever the scalars are. What a chunk sees of a bucket is the
+// whole of it, which goes to the bucket, or part of it: only of its first and its
+// last bucket. Parts go to a list that is sorted by bucket, too, two slots a thread, and
+// the list is cut into chunks again, until there is one thread.
+
+#pragma once
+
+#include "curve.cuh"
+
+namespace cuzk {
+
+// The number of a bucket that is none.
+constexpr uint32_t NONE = ~uint32_t(0);
+
+// Where thread t writes what its first and last bucket share with other threads. The
+// last of one thread and the first of the next, which are of one bucket, lie at an
+// even place and the one above, so that the next level meets both in one chunk.
+static __device__ __forceinline__ uint64_t head_slot(uint64_t t) { return 2 * t + 1; }
+static __device__ __forceinline__ uint64_t tail_slot(uint64_t t) { return 2 * t + 2; }
+
+// The state of a thread that walks along points sorted by bucket.
+template <class F>
+struct Walk {
+    Xyzz<F> sum;
+    uint32_t bucket;
+    bool shared; // with a thread before
+
+    // What was summed, to its bucket or to the head's slot.
+    __device__ __forceinline__ void flush(uint64_t t, Xyzz<F> *buckets, uint32_t *numbers, Xyzz<F> *parts) {
+        if (shared) {
+            numbers[head_slot(t)] = bucket;
+            sum.store(parts + head_slot(t));
+        } else {
+            sum.store(buckets + bucket);
+        }
+        shared = false;
+    }
+
+    // The last flush. `continues`: a thread after this has more of the bucket. A part
+    // in the middle of a bucket is followed by infinity, so that parts of one
+    // bucket have no gaps between them.
+    __device__ __forceinline__ void finish(uint64_t t, bool continues, Xyzz<F> *buckets, uint32_t *numbers,
+                                           Xyzz<F> *parts) {
+        const bool middle = shared && continues;
+        if (shared || !continues) flush(t, buckets, numbers, parts);
+        if (!continues) return;
+        numbers[tail_slot(t)] = bucket;
+        if (middle)
+            Xyzz<F>::infinity().store(parts + tail_slot(t));
+        else
+            sum.store(parts + tail_slot(t));
+    }
+};
+
+// Slots that a level writes: as many as there are threads, twice, and the first and last one.
+static __device__ __forceinline__ void no_parts(uint64_t t, uint32_t *numbers) {
+    if (t == 0) numbers[0] = NONE;
+    numbers[head_slot(t)] = NONE;
+    numbers[tail_slot(t)] = NONE;
+}
+
+// Thread t sums entries t chunk to (t + 1) chunk of the `total`.
+template <class F>
+static __device__ __forceinline__ void accumulate(uint64_t t, uint32_t chunk, uint32_t total,
+                                                  const Affine<F> *points, const uint64_t *sorted,
+                                                  Xyzz<F> *buckets, uint32_t *numbers, Xyzz<F> *parts) {
+    no_parts(t, numbers);
+    const uint64_t begin = t * chunk;
+    if (begin >= total) return;
+    const uint32_t end = begin + chunk < total ? begin + chunk : total;
+    uint64_t entry = sorted[begin];
+    Affine<F> point = Affine<F>::load_constant(points + (uint32_t(entry) >> 1));
+    Walk<F> walk;
+    walk.sum = Xyzz<F>::infinity();
+    walk.bucket = entry >> 32;
+    walk.shared = begin > 0 && sorted[begin - 1] >> 32 == walk.bucket;
+    for (uint32_t i = begin + 1;; i++) {
+        // The next point is on its way while this one is added.
+        const uint64_t next = sorted[i < end ? i : end - 1];
+        const Affine<F> ahead = Affine<F>::load_constant(points + (uint32_t(next) >> 1));
+        point.negate_if(entry & 1);
+        if (uint32_t(entry >> 32) != walk.bucket) {
+            walk.flush(t, buckets, numbers, parts);
+            walk.bucket = entry >> 32;
+            walk.sum = Xyzz<F>::infinity();
+        }
+        walk.sum.add(point);
+        if (i >= end) break;
+        entry = next;
+        point = ahead;
+    }
+    walk.finish(t, end < total && sorted[end] >> 32 == walk.bucket, buckets, numbers, parts);
+}
+
+// Thread t sums the slots t chunk to (t + 1) chunk of a list of parts.
+template <class F>
+static __device__ __forceinline__ void merge(uint64_t t, uint32_t chunk, uint64_t slots,
+                                             const uint32_t *numbers, const Xyzz<F> *parts, Xyzz<F> *buckets,
+                                             uint32_t *numbers_out, Xyzz<F> *parts_out) {
+    no_parts(t, numbers_out);
+    const uint64_t begin = t * chunk;
+    if (begin >= slots) return;
+    const uint64_t end = begin + chunk < slots ? begin + chunk : slots;
+    Walk<F> walk;
+    walk.sum = Xyzz<F>::infinity();
+    walk.bucket = NONE;
+    walk.shared = begin > 0 && numbers[begin] != NONE && numbers[begin - 1] == numbers[begin];
+    uint32_t last = NONE;
+    for (uint64_t i = begin; i < end; i++) {
+        last = numbers[i];
+        if (last == NONE) continue;
+        if (last != walk.bucket) {
+            if (walk.bucket != NONE) walk.flush(t, buckets, numbers_out, parts_out);
+            walk.bucket = last;
+            walk.sum = Xyzz<F>::infinity();
+        }
+        walk.sum.add(Xyzz<F>::load(parts + i));
+    }
+    if (walk.bucket == NONE) return;
+    walk.finish(t, end < slots && last != NONE && numbers[end] == last, buckets, numbers_out, parts_out);
+}
+
+// Thread t takes buckets t 2^log to (t + 1) 2^log: their sum goes to sums[t], and the sum of
+// j + 1 times the j-th of them to weighted[t]. Running sums, two additions a bucket
+// (Knuth, TAOCP 2, 4.6.4, exercise 9).
+template <class F>
+static __device__ __forceinline__ void fold(uint64_t t, uint32_t log, const Xyzz<F> *buckets, Xyzz<F> *sums,
+                                            Xyzz<F> *weighted) {
+    Xyzz<F> sum = Xyzz<F>::infinity(), total = Xyzz<F>::infinity();
+    for (uint64_t j = uint64_t(1) << log; j-- > 0;) {
+        sum.add(Xyzz<F>::load(buckets + (t << log) + j));
+        total.add(sum);
+    }
+    sum.store(sums + t);
+    total.store(weighted + t);
+}
+
+// The sum of the points of neighbouring lanes, a power of two of them, in the first.
+template <class F>
+static __device__ __forceinline__ void add_lanes(Xyzz<F> &sum, uint32_t lane, uint32_t lanes) {
+    for (uint32_t d = lanes / 2; d > 0; d /= 2) {
+        Xyzz<F> other;
+        uint32_t *to = reinterpret_cast<uint32_t *>(&other);
+        const uint32_t *from = reinterpret_cast<const uint32_t *>(&sum);
+#pragma unroll
+        for (int i = 0; i < int(sizeof(Xyzz<F>) / 4); i++) to[i] = __shfl_down_sync(~0u, from[i], d);
+        if (lane % lanes < d) sum.add(other);
+    }
+}
+
+// What is left of a window is sum_t weighted_t + 2^log sum_t t sums_t. With t = 2^columns h + l the
+// second is sum_l l C_l + 2^columns sum_h h R_h, C_l and R_h the sums of columns and rows. The
+// lines of a window are R_h, h < 2^rows, then C_l, l < 2^columns, then the sums of the
+// rows of the weighted points.
+constexpr uint32_t LINE_LANES = 8;
+
+template <class F>
+static __device__ __forceinline__ void line(uint64_t line, uint32_t lane, uint32_t rows, uint32_t columns,
+                                            const Xyzz<F> *sums, const Xyzz<F> *weighted, Xyzz<F> *lines) {
+    const uint32_t height = 1u << rows, width = 1u << columns, of_window = 2 * height + width;
+    const uint64_t window = line / of_window;
+    const uint32_t k = line % of_window;
+    const bool column = k >= height && k < height + width;
+    const Xyzz<F> *points = k < height + width ? sums : weighted;
+    points += window << (rows + columns);
+    points += column ? k - height : uint64_t(k < height ? k : k - height - width) << columns;
+    const uint32_t count = column ? height : width, stride = column ? width : 1;
+    Xyzz<F> sum = Xyzz<F>::infinity();
+    for (uint32_t i = lane % LINE_LANES; i < count; i += LINE_LANES)
+        sum.add(Xyzz<F>::load(points + uint64_t(i) * stride));
+    add_lanes(sum, lane, LINE_LANES);
+    if (lane % LINE_LANES == 0) sum.store(lines + line);
+}
+
+// A window's last points: the sum of its weighted points; then for each bit of l and of h the
+// sum of the C_l and R_h that have it. A warp a point.
+template <class F>
+static __device__ __forceinline__ void bit(uint64_t warp, uint32_t lane, uint32_t rows, uint32_t columns,
+                                           const Xyzz<F> *lines, Xyzz<F> *points) {
+    const uint32_t height = 1u << rows, width = 1u << columns;
+    const uint64_t window = warp / (1 + rows + columns);
+    const uint32_t k = warp % (1 + rows + columns);
+    lines += window * (2 * height + width);
+    if (k == 0)
+        lines += height + width;
+    else if (k <= columns)
+        lines += height;
+    const uint32_t count = k == 0 || k > columns ? height : width;
+    const uint32_t mask = k == 0 ? 0 : 1u << (k <= columns ? k - 1 : k - 1 - columns);
+    Xyzz<F> sum = Xyzz<F>::infinity();
+    for (uint32_t i = lane; i < count; i += 32)
+        if ((i & mask) == mask) sum.add(Xyzz<F>::load(lines + i));
+    __syncwarp();
+    add_lanes(sum, lane, 32);
+    if (lane == 0) sum.store(points + warp);
+}
+
+} // namespace cuzk

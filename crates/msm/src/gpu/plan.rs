@@ -1,0 +1,301 @@
+//! How a multiplication is cut: windows, groups of windows, chunks of terms.
+
+use std::ops::Range;
+
+use group::Group as _;
+
+use super::DeviceCurve;
+use crate::MsmError;
+
+/// The bits that windows cover: a magnitude of 254 and one for the carry.
+const BITS: u32 = 255;
+/// Points that an entry can name, with a bit for the sign.
+pub(super) const MAX_POINTS: u64 = 1 << 31;
+/// Entries of a group, whose places are 32 bits.
+const MAX_ENTRIES: u64 = 1 << 31;
+/// Threads of a block of `msm_histogram` and `msm_partition` (digits.cuh).
+pub(super) const PARTITION_THREADS: u32 = 512;
+/// Digits that a block of `msm_partition` takes at once (digits.cuh).
+pub(super) const PARTITION_TILE: u64 = 8192;
+/// Threads of a block of `msm_sort` (digits.cuh).
+pub(super) const SORT_THREADS: u32 = 1024;
+/// Entries of a tile of pairs (pairs.cuh).
+pub(super) const TILE: u64 = 2048;
+/// Products that a thread of `msm_invert` inverts.
+pub(super) const INVERT: u64 = 32;
+/// The most bits of a partition, and of a bucket within it (digits.cuh).
+const MOST_BITS: [u32; 2] = [11, 11];
+/// Entries that a block of `msm_sort` can sort in shared memory, 6 bytes each, beside 12 KiB of
+/// its own, so that two blocks fit a multiprocessor; and for partitions larger than those, one.
+const SORT_CAPACITY: [u64; 2] = [16_384 + 1024, 32_768 + 2048];
+/// The most bits of a window.
+const MAX_WINDOW: u32 = MOST_BITS[0] + MOST_BITS[1] + 1;
+/// What sizes of buffers are rounded to.
+const GRAIN: u64 = 512;
+/// Entries of a group from which on rounds of pairs pay.
+const MANY: u64 = 1 << 22;
+/// The most rounds.
+const MAX_ROUNDS: u32 = 6;
+/// Slots that a thread of a merging level takes: even, so that the two parts of a bucket
+/// that two threads share meet in one.
+pub(super) const MERGE: u32 = 8;
+/// Buckets that a thread folds, as a logarithm.
+const FOLD: u32 = 5;
+/// Threads that sum a line (sums.cuh).
+pub(super) const LINE_LANES: u64 = 8;
+
+/// How a multiplication is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// The most terms.
+    pub len: u64,
+    /// Terms at once.
+    pub terms: u64,
+    /// Bits of the widest windows, from 2 to 23.
+    pub bits: u32,
+    /// Windows of so many bits; the others, above them, have one less.
+    pub wide: u32,
+    /// Windows of a scalar.
+    pub windows: u32,
+    /// Windows at once.
+    pub group: u32,
+    /// How often pairs of entries are added before a thread adds up the rest.
+    pub rounds: u32,
+    /// Entries that a thread adds up.
+    pub chunk: u32,
+}
+
+/// Bytes of buffers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) entries: [u64; 2],
+    pub(super) counts: u64,
+    pub(super) left: u64,
+    pub(super) points: [u64; 2],
+    pub(super) before: u64,
+    pub(super) products: [u64; 2],
+    pub(super) buckets: u64,
+    pub(super) numbers: [u64; 2],
+    pub(super) parts: [u64; 2],
+    pub(super) sums: u64,
+    pub(super) lines: u64,
+    pub(super) results: u64,
+}
+
+impl Plan {
+    /// The plan for up to `len` terms that takes the least time of those within `limit` bytes, on a
+    /// card of `units` multiprocessors.
+    ///
+    /// # Errors
+    /// [`MsmError::Limit`] if there is none.
+    pub fn new<C: DeviceCurve>(len: u64, limit: u64, units: u32) -> Result<Self, MsmError> {
+        let mut best: Option<(u64, Self)> = None;
+        let mut least = u64::MAX;
+        for bits in 2..=MAX_WINDOW {
+            let plan = Self::largest::<C>(len, bits, limit, units);
+            least = least.min(plan.bytes::<C>());
+            let cost = plan.cost();
+            if plan.bytes::<C>() <= limit && best.as_ref().is_none_or(|(best, _)| cost < *best) {
+                best = Some((cost, plan));
+            }
+        }
+        best.map(|(_, plan)| plan).ok_or(MsmError::Limit { limit, least })
+    }
+
+    /// Windows of `bits`, as many terms and windows at once as given.
+    pub fn of(len: u64, bits: u32, terms: u64, group: u32, units: u32) -> Self {
+        let bits = bits.clamp(2, MAX_WINDOW);
+        let windows = BITS.div_ceil(bits);
+        // As equal as can be: a small window's few buckets are large, and slow to sort.
+        let bits = BITS.div_ceil(windows);
+        let wide = BITS - windows * (bits - 1);
+        let (terms, group) = (terms.clamp(1, len.max(1)), group.clamp(1, windows));
+        let entries = terms * u64::from(group);
+        // Rounds as long as buckets have four entries or more, of what fills the card.
+        let per_bucket = terms >> (bits - 1);
+        let rounds =
+            if entries < MANY { 0 } else { per_bucket.max(1).ilog2().saturating_sub(1).min(MAX_ROUNDS) };
+        Self { len, terms, bits, wide, windows, group, rounds, chunk: 1 }.chunked(units)
+    }
+
+    /// So many rounds.
+    #[must_use]
+    pub fn rounds(self, rounds: u32, units: u32) -> Self {
+        Self { rounds, ..self }.chunked(units)
+    }
+
+    /// Chunks for eight waves of the threads that the card holds, so that the last one costs little.
+    fn chunked(self, units: u32) -> Self {
+        let chunk = self.most(self.rounds) / (u64::from(units) * 384 * 8);
+        Self { chunk: chunk.clamp(16, 256) as u32, ..self }
+    }
+
+    /// The most entries of a group after some rounds.
+    fn most(&self, rounds: u32) -> u64 {
+        (0..rounds).fold(self.terms * u64::from(self.group), |most, _| self.halved(most, self.group))
+    }
+
+    /// The most entries that a round leaves of up to `entries` of some windows: one for each pair,
+    /// and one for each pair of two buckets, of which there is one less than there are buckets.
+    pub(super) fn halved(&self, entries: u64, windows: u32) -> u64 {
+        let pairs = entries.div_ceil(2);
+        pairs + (entries / 2).min(u64::from(windows) << (self.bits - 1))
+    }
+
+    /// The most terms at once, and then the most windows, within `limit`; or one of each.
+    fn largest<C: DeviceCurve>(len: u64, bits: u32, limit: u64, units: u32) -> Self {
+        let fits =
+            |plan: &Self| plan.bytes::<C>() <= limit && plan.terms * u64::from(plan.group) <= MAX_ENTRIES;
+        let mut terms = len.max(1);
+        while terms > 1 && !fits(&Self::of(len, bits, terms, 1, units)) {
+            terms = terms.div_ceil(2);
+        }
+        let groups = (1..=BITS.div_ceil(bits)).rev().map(|group| Self::of(len, bits, terms, group, units));
+        // Groups of equal size.
+        let even = |plan: Self| {
+            Self::of(len, bits, terms, plan.windows.div_ceil(plan.groups().count() as u32), units)
+        };
+        groups.map(even).find(fits).unwrap_or_else(|| Self::of(len, bits, terms, 1, units))
+    }
+
+    /// Time, in additions of an affine point: one for each digit; two of other kinds for each
+    /// bucket, which cost 1.45 times as much; and the latency of the last levels of each group.
+    fn cost(&self) -> u64 {
+        let buckets = u64::from(self.windows) << (self.bits - 1);
+        let chunks = self.len.div_ceil(self.terms).max(1);
+        let latency = 2_000_000 * self.groups().count() as u64;
+        u64::from(self.windows) * self.len + chunks * (buckets * 29 / 10 + latency)
+    }
+
+    /// All memory beside bases and scalars.
+    pub fn bytes<C: DeviceCurve>(&self) -> u64 {
+        let sizes = self.sizes::<C>();
+        let Sizes { counts, left, before, buckets, sums, lines, results, .. } = sizes;
+        let pairs = [sizes.entries, sizes.points, sizes.products, sizes.numbers, sizes.parts];
+        let rest = [
+            counts,
+            counts + 4,
+            counts,
+            left,
+            left + 4,
+            left + 4,
+            before,
+            buckets,
+            sums,
+            sums,
+            lines,
+            results,
+        ];
+        // As a device rounds them.
+        pairs.iter().flatten().chain(&rest).map(|bytes| bytes.next_multiple_of(GRAIN)).sum()
+    }
+
+    pub(super) fn sizes<C: DeviceCurve>(&self) -> Sizes {
+        let group = u64::from(self.group);
+        let entries = self.most(0);
+        let slots = 2 * self.most(self.rounds).div_ceil(self.chunk.into()).max(1) + 1;
+        let merged = 2 * slots.div_ceil(MERGE.into()) + 1;
+        let buckets = u64::from(self.windows) << (self.bits - 1);
+        let windows = u64::from(self.windows);
+        // Nothing that rounds need, where there are none.
+        let with = |rounds: u32, bytes: u64| if self.rounds >= rounds { bytes } else { 0 };
+        let tiles = entries.div_ceil(TILE).max(1);
+        let products = 32 * tiles * C::COORDINATE;
+        Sizes {
+            entries: [8 * entries.next_multiple_of(2), 8 * entries.next_multiple_of(2)],
+            counts: 4 * group * u64::from(self.partitions()),
+            left: with(1, 4 * tiles),
+            points: [1, 2].map(|round| with(round, C::AFFINE * self.most(round))),
+            before: with(1, entries.div_ceil(2) * C::COORDINATE),
+            products: [with(1, products), with(1, products)],
+            buckets: buckets * C::SUM,
+            numbers: [4 * slots, 4 * merged],
+            parts: [C::SUM * slots, C::SUM * merged],
+            sums: (buckets >> self.fold()) * C::SUM,
+            lines: windows * self.lines() * C::SUM,
+            results: windows * u64::from(self.results()) * C::SUM,
+        }
+    }
+
+    /// Bits of a bucket's number within its partition.
+    pub(super) fn low(&self) -> u32 {
+        // As few partitions as can be sorted in shared memory: few make long runs.
+        let bits = self.bits - 1;
+        let partitions = (self.terms >> 14).max(1).ilog2().min(MOST_BITS[0]);
+        bits.saturating_sub(partitions).min(MOST_BITS[1])
+    }
+
+    /// Entries that a block sorts in shared memory.
+    pub(super) fn capacity(&self) -> u32 {
+        let [most, more] = SORT_CAPACITY;
+        let usual = self.terms >> (self.bits - 1 - self.low());
+        (if usual * 17 / 16 <= most { most } else { more }) as u32
+    }
+
+    /// Partitions of a window.
+    pub(super) fn partitions(&self) -> u32 {
+        1 << (self.bits - 1 - self.low())
+    }
+
+    /// Windows that are done at once, one group after another.
+    pub(super) fn groups(&self) -> impl Iterator<Item = Range<u32>> + use<> {
+        let Self { windows, group, .. } = *self;
+        (0..windows).step_by(group as usize).map(move |start| start..windows.min(start + group))
+    }
+
+    /// Terms that are taken at once, one chunk after another; one of none if there are none.
+    pub(super) fn chunks(&self, len: u64) -> Vec<Range<u64>> {
+        let chunks = len.div_ceil(self.terms);
+        (0..chunks).map(|i| i * self.terms..len.min((i + 1) * self.terms)).collect()
+    }
+
+    /// Where a window begins.
+    fn position(&self, window: u32) -> u32 {
+        window * (self.bits - 1) + window.min(self.wide)
+    }
+
+    /// What is added to a scalar to make its digits plain bits: the highest bit of every window
+    /// but the last. The sum stays below 2^256: it ends below the last window, which begins
+    /// below bit 255, and a magnitude is below 2^254.
+    pub(super) fn offset(&self) -> [u64; 4] {
+        let mut offset = [0; 4];
+        for w in 1..self.windows {
+            let bit = self.position(w) - 1;
+            offset[(bit / 64) as usize] |= 1 << (bit % 64);
+        }
+        offset
+    }
+
+    /// Buckets that a thread folds, as a logarithm.
+    pub(super) fn fold(&self) -> u32 {
+        FOLD.min(self.bits - 1)
+    }
+
+    /// Bits of the rows and of the columns of what the buckets of a window are folded to.
+    pub(super) fn lines_of(&self) -> [u32; 2] {
+        let bits = self.bits - 1 - self.fold();
+        [bits / 2, bits - bits / 2]
+    }
+
+    /// Lines of a window (sums.cuh).
+    pub(super) fn lines(&self) -> u64 {
+        let [rows, columns] = self.lines_of();
+        (2 << rows) + (1 << columns)
+    }
+
+    /// Points that are left of a window: a sum, and one for each bit of the rest.
+    pub(super) fn results(&self) -> u32 {
+        self.bits - self.fold()
+    }
+
+    /// The sum of all windows, of what is left of them.
+    pub(super) fn join<C: DeviceCurve>(&self, points: &[C::Projective]) -> C::Projective {
+        let times = |sum: C::Projective, bits| (0..bits).fold(sum, |sum, _| sum.double());
+        let windows = points.chunks_exact(self.results() as usize).zip(0..self.windows);
+        windows.rev().fold(C::zero(), |total, (points, w)| {
+            let bits = points[1..].iter().rev().fold(C::zero(), |sum, point| times(sum, 1) + point);
+            let window = times(bits, self.fold()) + points[0];
+            times(total, self.position(w + 1) - self.position(w)) + window
+        })
+    }
+}
