@@ -1,16 +1,17 @@
 //! Times of a multiplication on the first NVIDIA device, each sum checked against the CPU's.
 //!
-//! `gpu_msm LOG[:BITS[:GROUP[:ROUNDS]]]...`: 2^LOG terms, with windows of BITS, GROUP windows at
+//! `gpu_msm g1|g2 LOG[:BITS[:GROUP[:ROUNDS]]]...`: 2^LOG terms, with windows of BITS, GROUP windows at
 //! once and ROUNDS of pairs where they are given. Bases and scalars are on the device.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
 use std::time::Instant;
 
 use blst::blst_fr;
-use blstrs::{G1Affine, G1Projective, Scalar};
+use blstrs::Scalar;
 use cuzk_gpu_backend::{Backend, Cuda, Device, Stream};
-use cuzk_msm::gpu::{GpuMsm, Plan, base_bytes};
-use cuzk_msm::{G1, msm};
+use cuzk_msm::gpu::{DeviceCurve, GpuMsm, Plan, base_bytes};
+use cuzk_msm::{G1, G2, msm};
+use group::prime::PrimeCurveAffine;
 use group::{Curve, Group};
 use rayon::prelude::*;
 
@@ -36,36 +37,52 @@ fn scalar(i: u64) -> [u64; 4] {
     words
 }
 
-fn bases() -> Vec<G1Affine> {
-    let step = G1Projective::generator() * Scalar::from(0x1234_5678_9abc_def1);
+fn bases<C: DeviceCurve>() -> Vec<C::Affine>
+where
+    C::Affine: PrimeCurveAffine<Curve = C::Projective>,
+    C::Projective: Curve<AffineRepr = C::Affine>,
+{
+    let step = C::Projective::generator() * Scalar::from(0x1234_5678_9abc_def1);
     let part = |part: usize| {
         let first = step * Scalar::from((part * 1024) as u64 + 1);
-        let sums: Vec<_> = std::iter::successors(Some(first), |sum| Some(sum + step)).take(1024).collect();
-        let mut affine = vec![G1Affine::default(); 1024];
-        G1Projective::batch_normalize(&sums, &mut affine);
+        let sums: Vec<_> = std::iter::successors(Some(first), |sum| Some(*sum + step)).take(1024).collect();
+        let mut affine = vec![C::Affine::identity(); 1024];
+        C::Projective::batch_normalize(&sums, &mut affine);
         affine
     };
     (0..BASES / 1024).into_par_iter().flat_map_iter(part).collect()
 }
 
 fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("g1") => run::<G1>(),
+        Some("g2") => run::<G2>(),
+        _ => println!("gpu_msm g1|g2 LOG[:BITS[:GROUP[:ROUNDS]]]..."),
+    }
+}
+
+fn run<C: DeviceCurve>()
+where
+    C::Affine: PrimeCurveAffine<Curve = C::Projective>,
+    C::Projective: Curve<AffineRepr = C::Affine>,
+{
     let device = Cuda::open(0, None).unwrap();
     let stream = device.stream().unwrap();
-    let bases = bases();
-    let bytes: Vec<u8> = bases.par_iter().flat_map_iter(base_bytes::<G1>).collect();
+    let bases = bases::<C>();
+    let bytes: Vec<u8> = bases.par_iter().flat_map_iter(base_bytes::<C>).collect();
     println!("{}", device.info().name);
     println!("log bits windows group rounds chunk   bytes   median     least  right");
-    let mut at: Option<(u32, _, _, G1Projective)> = None;
-    for argument in std::env::args().skip(1) {
+    let mut at: Option<(u32, _, _, C::Projective)> = None;
+    for argument in std::env::args().skip(2) {
         let mut numbers = argument.split(':').map(|number| number.parse::<u32>().unwrap());
         let (log, bits, group, rounds) =
             (numbers.next().unwrap(), numbers.next(), numbers.next(), numbers.next());
         let n = 1_u64 << log;
         if at.as_ref().is_none_or(|(at, ..)| *at != log) {
             drop(at.take());
-            let points = device.buffer(96 * n).unwrap();
-            for start in (0..96 * n).step_by(bytes.len()) {
-                let end = (96 * n).min(start + bytes.len() as u64);
+            let points = device.buffer((bytes.len() / BASES) as u64 * n).unwrap();
+            for start in (0..(bytes.len() / BASES) as u64 * n).step_by(bytes.len()) {
+                let end = ((bytes.len() / BASES) as u64 * n).min(start + bytes.len() as u64);
                 stream.upload(&bytes[..(end - start) as usize], &points, start).unwrap();
             }
             let scalars = device.buffer(32 * n).unwrap();
@@ -81,17 +98,17 @@ fn main() {
                         .for_each(|words| *sum += Scalar::from(blst_fr { l: *words }));
                 });
             }
-            let want = msm::<G1>(&bases, &sums).unwrap();
+            let want = msm::<C>(&bases, &sums).unwrap();
             at = Some((log, points, scalars, want));
         }
         let (_, points, scalars, want) = at.as_ref().unwrap();
-        let chosen = Plan::new::<G1>(n, LIMIT, device.info().units).unwrap();
+        let chosen = Plan::new::<C>(n, LIMIT, device.info().units).unwrap();
         let plan = match (bits, group) {
             (Some(bits), group) => Plan::of(n, bits, n, group.unwrap_or(128), device.info().units),
             _ => chosen,
         };
         let plan = rounds.map_or(plan, |rounds| plan.rounds(rounds, device.info().units));
-        let sum = GpuMsm::<Cuda, G1>::with_plan(&device, plan).unwrap();
+        let sum = GpuMsm::<Cuda, C>::with_plan(&device, plan).unwrap();
         let times = if std::env::var_os("ONCE").is_some() { 1 } else { TIMES };
         let (mut seconds, mut right) = (Vec::new(), true);
         for _ in 0..times {
@@ -108,7 +125,7 @@ fn main() {
             plan.group,
             plan.rounds,
             plan.chunk,
-            plan.bytes::<G1>() as f64 / 1e9,
+            plan.bytes::<C>() as f64 / 1e9,
             1e3 * seconds[seconds.len() / 2],
             1e3 * seconds[0]
         );

@@ -16,16 +16,15 @@
 
 #pragma once
 
-#include "field.cuh"
+#include "../field.cuh"
 
 namespace cuzk {
 
 constexpr int PARTITION_THREADS = 512;
-constexpr int PARTITION_ITEMS = 16;
-constexpr int PARTITION_TILE = PARTITION_THREADS * PARTITION_ITEMS;
+constexpr int PARTITION_ITEMS = 16; // at most
 constexpr int SORT_THREADS = 1024;
 // The most partitions of a window, and the most buckets of a partition.
-constexpr int MOST_PARTITIONS = 2048;
+constexpr int MOST_PARTITIONS = 4096;
 constexpr int MOST_BUCKETS = 2048;
 
 // The sum of the values of all threads with a lower number. Every thread of the block
@@ -153,29 +152,30 @@ extern "C" __global__ void __launch_bounds__(1024)
 }
 
 // Entries to their partitions. cursors[w partitions + p] is where the next entry of the
-// partition goes. Window w is blockIdx.y; entry i is of point start + i.
+// partition goes. Window w is blockIdx.y; entry i is of point start + i. A thread takes
+// `items` of a tile.
 extern "C" __global__ void __launch_bounds__(cuzk::PARTITION_THREADS)
-    msm_partition(uint32_t low, uint32_t partitions, uint64_t start, uint64_t n, const uint32_t *digits,
+    msm_partition(uint32_t items, uint32_t low, uint32_t partitions, uint64_t start, uint64_t n, const uint32_t *digits,
                   uint64_t, uint32_t *cursors, uint64_t, uint64_t *entries, uint64_t) {
     using namespace cuzk;
-    extern __shared__ uint64_t stage[]; // PARTITION_TILE
+    extern __shared__ uint64_t stage[]; // an entry for each digit of a tile
     __shared__ uint32_t first[MOST_PARTITIONS]; // of a partition within the tile
     __shared__ uint32_t place[MOST_PARTITIONS]; // where its first goes, less that
     __shared__ uint32_t warps[PARTITION_THREADS / 32];
     digits += blockIdx.y * n;
     cursors += blockIdx.y * partitions;
-    for (uint64_t tile = uint64_t(blockIdx.x) * PARTITION_TILE; tile < n;
-         tile += uint64_t(gridDim.x) * PARTITION_TILE) {
+    const uint64_t size = uint64_t(items) * PARTITION_THREADS;
+    for (uint64_t tile = blockIdx.x * size; tile < n; tile += gridDim.x * size) {
         for (uint32_t p = threadIdx.x; p < partitions; p += PARTITION_THREADS) first[p] = 0;
         __syncthreads();
         uint32_t digit[PARTITION_ITEMS], rank[PARTITION_ITEMS];
 #pragma unroll
-        for (int k = 0; k < PARTITION_ITEMS; k++) {
+        for (uint32_t k = 0; k < PARTITION_ITEMS; k++) {
             const uint64_t i = tile + k * PARTITION_THREADS + threadIdx.x;
-            digit[k] = i < n ? digits[i] : 0;
+            digit[k] = k < items && i < n ? digits[i] : 0;
         }
 #pragma unroll
-        for (int k = 0; k < PARTITION_ITEMS; k++)
+        for (uint32_t k = 0; k < PARTITION_ITEMS; k++)
             rank[k] = digit[k] ? atomicAdd(&first[((digit[k] >> 1) - 1) >> low], 1) : 0;
         __syncthreads();
         for (uint32_t p = threadIdx.x; p < partitions; p += PARTITION_THREADS)
@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(cuzk::PARTITION_THREADS)
         for (uint32_t p = threadIdx.x; p < partitions; p += PARTITION_THREADS) place[p] -= first[p];
         uint32_t mine = 0, all;
 #pragma unroll
-        for (int k = 0; k < PARTITION_ITEMS; k++) {
+        for (uint32_t k = 0; k < PARTITION_ITEMS; k++) {
             if (!digit[k]) continue;
             mine++;
             const uint32_t bucket = (digit[k] >> 1) - 1;

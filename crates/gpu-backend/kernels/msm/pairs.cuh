@@ -17,8 +17,8 @@
 
 #pragma once
 
-#include "curve.cuh"
-#include "invert.cuh"
+#include "../curve.cuh"
+#include "../invert.cuh"
 
 namespace cuzk {
 

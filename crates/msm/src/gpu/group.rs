@@ -2,63 +2,74 @@
 
 use std::ops::Neg;
 
-use blst::{blst_fp, blst_p1, blst_p1_affine};
-use cuzk_values::{G1Affine, G1Projective, Scalar};
-use ff::Field;
+use blst::{blst_fp, blst_fp2, blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
+use cuzk_gpu_backend::Family;
+use cuzk_values::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
+use ff::Field as _;
 use group::{Curve as _, Group as _};
 
+use super::family;
 use crate::arith::BlstField;
-use crate::{Curve, G1};
+use crate::{Curve, G1, G2};
 
 /// A group that kernels exist for.
 pub trait DeviceCurve: Group {}
 
+impl DeviceCurve for G1 {}
+impl DeviceCurve for G2 {}
+
 /// What of it is this crate's own.
 pub trait Group: Curve<Affine: Neg<Output = <Self as Curve>::Affine>, Projective: Copy> {
     /// Coordinates.
-    type Field: BlstField;
+    type Field: Element;
     /// Bytes of a coordinate.
-    const COORDINATE: u64 = Self::AFFINE / 2;
-    /// Bytes of a base.
-    const AFFINE: u64;
+    const COORDINATE: u64 = 8 * Self::Field::WORDS as u64;
+    /// Bytes of a base: x, y.
+    const AFFINE: u64 = 2 * Self::COORDINATE;
     /// Bytes of a sum: X, Y, ZZ, ZZZ with `x = X / ZZ`, `y = Y / ZZZ`, `ZZ^3 = ZZZ^2`, and infinity
     /// where ZZ is 0.
-    const SUM: u64 = 2 * Self::AFFINE;
-    /// The name of a kernel.
-    const ACCUMULATE: &'static str;
-    /// The name of a kernel.
-    const FORWARD: &'static str;
-    /// The name of a kernel.
-    const INVERT: &'static str;
-    /// The name of a kernel.
-    const BACKWARD: &'static str;
-    /// The name of a kernel.
-    const MERGE: &'static str;
-    /// The name of a kernel.
-    const FOLD: &'static str;
-    /// The name of a kernel.
-    const LINES: &'static str;
-    /// The name of a kernel.
-    const BITS: &'static str;
+    const SUM: u64 = 4 * Self::COORDINATE;
 
-    /// The base that words of a device are.
-    fn base(words: &[u64]) -> Self::Affine;
-    /// The words of a base on a device.
-    fn base_words(base: &Self::Affine) -> Vec<u64>;
+    /// The kernels.
+    fn family() -> &'static Family;
     /// x and y, both 0 for infinity.
     fn coordinates(base: &Self::Affine) -> [Self::Field; 2];
     /// The base of x and y.
-    fn from_coordinates(coordinates: &[Self::Field; 2]) -> Self::Affine;
+    fn from_coordinates(coordinates: [Self::Field; 2]) -> Self::Affine;
     /// The base that a sum is.
     fn affine(sum: &Self::Projective) -> Self::Affine;
-    /// The `i`-th of the coordinates that words of a device are.
-    fn field(words: &[u64], i: usize) -> Self::Field;
-    /// Writes the `i`-th of coordinates.
-    fn field_words(element: &Self::Field, words: &mut [u64], i: usize);
+    /// X, Y, Z with `x = X / Z^2`, `y = Y / Z^3`.
+    fn jacobian(sum: &Self::Projective) -> [Self::Field; 3];
+    /// The sum of X, Y, Z.
+    fn from_jacobian(coordinates: [Self::Field; 3]) -> Self::Projective;
+
+    /// The base that words of a device are.
+    fn base(words: &[u64]) -> Self::Affine {
+        Self::from_coordinates(elements(words))
+    }
+
+    /// The words of a base on a device.
+    fn base_words(base: &Self::Affine, words: &mut [u64]) {
+        set_elements(&Self::coordinates(base), words);
+    }
+
     /// The sum that words of a device are.
-    fn sum(words: &[u64]) -> Self::Projective;
+    fn sum(words: &[u64]) -> Self::Projective {
+        // (X ZZ : Y ZZZ : ZZ) in Jacobian coordinates, as ZZ^3 = ZZZ^2.
+        let [mut x, mut y, zz, zzz] = elements::<Self::Field, 4>(words);
+        x.multiply(&zz);
+        y.multiply(&zzz);
+        Self::from_jacobian([x, y, zz])
+    }
+
     /// The words of a sum on a device.
-    fn sum_words(sum: &Self::Projective, words: &mut [u64]);
+    fn sum_words(sum: &Self::Projective, words: &mut [u64]) {
+        let [x, y, z] = Self::jacobian(sum);
+        let [mut zz, mut zzz] = [Self::Field::ZERO; 2];
+        zz.set_square(&z);
+        zzz.set_product(&zz, &z);
+        set_elements(&[x, y, zz, zzz], words);
+    }
 
     /// 0
     fn zero() -> Self::Projective {
@@ -66,75 +77,89 @@ pub trait Group: Curve<Affine: Neg<Output = <Self as Curve>::Affine>, Projective
     }
 }
 
-impl DeviceCurve for G1 {}
+/// A coordinate, which is so many words.
+pub trait Element: BlstField {
+    /// How many.
+    const WORDS: usize;
+    /// The element that words of a device are.
+    fn from_words(words: &[u64]) -> Self;
+    /// Writes the words of a device.
+    fn set_words(&self, words: &mut [u64]);
+}
 
-impl Group for G1 {
-    type Field = blst_fp;
-    const AFFINE: u64 = 96;
-    const FORWARD: &'static str = "msm_forward_g1";
-    const INVERT: &'static str = "msm_invert_g1";
-    const BACKWARD: &'static str = "msm_backward_g1";
-    const ACCUMULATE: &'static str = "msm_accumulate_g1";
-    const MERGE: &'static str = "msm_merge_g1";
-    const FOLD: &'static str = "msm_fold_g1";
-    const LINES: &'static str = "msm_lines_g1";
-    const BITS: &'static str = "msm_bits_g1";
+impl Element for blst_fp {
+    const WORDS: usize = 6;
 
-    fn base(words: &[u64]) -> G1Affine {
-        Self::from_coordinates(&elements(words))
+    fn from_words(words: &[u64]) -> Self {
+        Self { l: std::array::from_fn(|i| words[i]) }
     }
 
-    fn coordinates(base: &G1Affine) -> [blst_fp; 2] {
-        [base.as_ref().x, base.as_ref().y]
+    fn set_words(&self, words: &mut [u64]) {
+        words.copy_from_slice(&self.l);
+    }
+}
+
+impl Element for blst_fp2 {
+    const WORDS: usize = 12;
+
+    fn from_words(words: &[u64]) -> Self {
+        Self { fp: elements(words) }
     }
 
-    fn from_coordinates(&[x, y]: &[blst_fp; 2]) -> G1Affine {
-        let mut base = G1Affine::default();
-        *base.as_mut() = blst_p1_affine { x, y };
-        base
+    fn set_words(&self, words: &mut [u64]) {
+        set_elements(&self.fp, words);
     }
+}
 
-    fn affine(sum: &G1Projective) -> G1Affine {
-        sum.to_affine()
+fn elements<F: Element, const N: usize>(words: &[u64]) -> [F; N] {
+    std::array::from_fn(|i| F::from_words(&words[F::WORDS * i..]))
+}
+
+fn set_elements<F: Element>(elements: &[F], words: &mut [u64]) {
+    for (words, element) in words.chunks_exact_mut(F::WORDS).zip(elements) {
+        element.set_words(words);
     }
+}
 
-    fn field(words: &[u64], i: usize) -> blst_fp {
-        let [element] = elements(&words[6 * i..]);
-        element
-    }
+macro_rules! group {
+    ($group:ty, $field:ty, $affine:ty, $projective:ty, $blst_affine:ident, $blst:ident, $family:ident) => {
+        impl Group for $group {
+            type Field = $field;
 
-    fn field_words(element: &blst_fp, words: &mut [u64], i: usize) {
-        words[6 * i..6 * i + 6].copy_from_slice(&element.l);
-    }
+            fn family() -> &'static Family {
+                &family::$family
+            }
 
-    fn base_words(base: &G1Affine) -> Vec<u64> {
-        [base.as_ref().x.l, base.as_ref().y.l].concat()
-    }
+            fn coordinates(base: &$affine) -> [$field; 2] {
+                [base.as_ref().x, base.as_ref().y]
+            }
 
-    fn sum(words: &[u64]) -> G1Projective {
-        // (X ZZ : Y ZZZ : ZZ) in Jacobian coordinates, as ZZ^3 = ZZZ^2.
-        let [mut x, mut y, zz, zzz] = elements(words);
-        x.multiply(&zz);
-        y.multiply(&zzz);
-        let mut sum = G1Projective::identity();
-        *sum.as_mut() = blst_p1 { x, y, z: zz };
-        sum
-    }
+            fn from_coordinates([x, y]: [$field; 2]) -> $affine {
+                let mut base = <$affine>::default();
+                *base.as_mut() = $blst_affine { x, y };
+                base
+            }
 
-    fn sum_words(sum: &G1Projective, words: &mut [u64]) {
-        let blst_p1 { x, y, z } = *sum.as_ref();
-        let [mut zz, mut zzz] = [blst_fp::ZERO; 2];
-        zz.set_square(&z);
-        zzz.set_product(&zz, &z);
-        for (words, element) in words.chunks_exact_mut(6).zip([x, y, zz, zzz]) {
-            words.copy_from_slice(&element.l);
+            fn affine(sum: &$projective) -> $affine {
+                sum.to_affine()
+            }
+
+            fn jacobian(sum: &$projective) -> [$field; 3] {
+                let $blst { x, y, z } = *sum.as_ref();
+                [x, y, z]
+            }
+
+            fn from_jacobian([x, y, z]: [$field; 3]) -> $projective {
+                let mut sum = <$projective>::identity();
+                *sum.as_mut() = $blst { x, y, z };
+                sum
+            }
         }
-    }
+    };
 }
 
-fn elements<const N: usize>(words: &[u64]) -> [blst_fp; N] {
-    std::array::from_fn(|i| blst_fp { l: std::array::from_fn(|j| words[6 * i + j]) })
-}
+group!(G1, blst_fp, G1Affine, G1Projective, blst_p1_affine, blst_p1, MSM_G1);
+group!(G2, blst_fp2, G2Affine, G2Projective, blst_p2_affine, blst_p2, MSM_G2);
 
 /// The bytes of a scalar on a device: its Montgomery form, `2^256` times the scalar.
 pub fn scalar_bytes(scalar: &Scalar) -> [u8; 32] {
@@ -143,5 +168,7 @@ pub fn scalar_bytes(scalar: &Scalar) -> [u8; 32] {
 
 /// The bytes of a base on a device: its affine coordinates in Montgomery form, (0, 0) for infinity.
 pub fn base_bytes<C: DeviceCurve>(base: &C::Affine) -> Vec<u8> {
-    bytemuck::cast_slice(&C::base_words(base)).to_vec()
+    let mut words = vec![0_u64; C::AFFINE as usize / 8];
+    C::base_words(base, &mut words);
+    bytemuck::cast_slice(&words).to_vec()
 }

@@ -3,6 +3,8 @@
 //! Numbers and entries are theirs. Sums are equal as points: their coordinates may differ
 //! by a common factor, and so does the order of entries within a bucket.
 
+use std::ops::Range;
+
 use blst::blst_fr;
 use bytemuck::{cast_slice, cast_slice_mut};
 use cuzk_gpu_backend::Grid;
@@ -10,7 +12,7 @@ use cuzk_gpu_backend::host::HostArg;
 use cuzk_values::Scalar;
 
 use super::DeviceCurve;
-use super::group::Group;
+use super::group::{Element, Group};
 use crate::arith::BlstField;
 use crate::digits::magnitude;
 
@@ -93,6 +95,7 @@ pub(super) fn scan(_: Grid, args: &mut [HostArg<'_>]) {
 /// Puts each digit's entry where the cursor of its partition is.
 pub(super) fn partition(grid: Grid, args: &mut [HostArg<'_>]) {
     let [
+        HostArg::U32(_),
         HostArg::U32(low),
         HostArg::U32(partitions),
         HostArg::U64(first),
@@ -396,6 +399,11 @@ pub(super) fn count(_: Grid, args: &mut [HostArg<'_>]) {
     }
 }
 
+/// The words of the `i`-th element.
+fn field<C: Group>(i: usize) -> Range<usize> {
+    C::Field::WORDS * i..C::Field::WORDS * (i + 1)
+}
+
 /// Whether two entries are of one bucket.
 fn is_one(pair: &[u64]) -> bool {
     pair.len() == 2 && bucket_of(pair[0]) == bucket_of(pair[1])
@@ -452,13 +460,13 @@ pub(super) fn forward<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     for (i, pair) in entries.chunks(2).enumerate() {
         if let Some(denominator) = denominator::<C>(bases, pair) {
             let product = &mut running[i / (32 * PAIRS) * 32 + i % 32];
-            C::field_words(product, before, i);
+            product.set_words(&mut before[field::<C>(i)]);
             let factor = *product;
             product.set_product(&factor, &denominator);
         }
     }
     for (i, product) in running.iter().enumerate() {
-        C::field_words(product, products, i);
+        product.set_words(&mut products[field::<C>(i)]);
     }
 }
 
@@ -469,9 +477,9 @@ pub(super) fn invert<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     };
     let products: &mut [u64] = cast_slice_mut(products);
     for i in 0..*n as usize {
-        let mut product = C::field(products, i);
+        let mut product = C::Field::from_words(&products[field::<C>(i)]);
         product.invert();
-        C::field_words(&product, products, i);
+        product.set_words(&mut products[field::<C>(i)]);
     }
 }
 
@@ -499,18 +507,19 @@ pub(super) fn backward<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
         (cast_slice_mut(entries_out), cast_slice_mut(bases_out));
     let words = C::AFFINE as usize / 8;
     let entries = &entries[..totals[*last as usize] as usize];
-    let mut running: Vec<C::Field> = (0..32 * *tiles as usize).map(|i| C::field(inverses, i)).collect();
+    let mut running: Vec<C::Field> =
+        (0..32 * *tiles as usize).map(|i| C::Field::from_words(&inverses[field::<C>(i)])).collect();
     let mut quotients = vec![C::Field::ZERO; entries.len().div_ceil(2)];
     for (i, pair) in entries.chunks(2).enumerate().rev() {
         if let Some(denominator) = denominator::<C>(bases, pair) {
             let inverse = &mut running[i / (32 * PAIRS) * 32 + i % 32];
-            quotients[i].set_product(inverse, &C::field(before, i));
+            quotients[i].set_product(inverse, &C::Field::from_words(&before[field::<C>(i)]));
             inverse.multiply(&denominator);
         }
     }
     let mut write = |at: &mut usize, entry: u64, base: &C::Affine| {
         entries_out[*at] = entry >> 32 << 32 | (*at as u64) << 1;
-        bases_out[*at * words..(*at + 1) * words].copy_from_slice(&C::base_words(base));
+        C::base_words(base, &mut bases_out[*at * words..(*at + 1) * words]);
         *at += 1;
     };
     for (tile, entries) in entries.chunks(TILE).enumerate() {
@@ -551,5 +560,5 @@ fn chord<C: Group>(a: &[C::Field; 2], b: &[C::Field; 2], quotient: &C::Field) ->
     t.subtract_signed(&x, false);
     y.set_product(&slope, &t);
     y.subtract_signed(&a[1], false);
-    C::from_coordinates(&[x, y])
+    C::from_coordinates([x, y])
 }

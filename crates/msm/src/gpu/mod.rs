@@ -16,8 +16,8 @@ use std::ops::Range;
 
 use cuzk_gpu_backend::{Arg, Backend, Buffer, Device, Grid, Stream};
 pub use group::{DeviceCurve, base_bytes, scalar_bytes};
+use plan::MERGE;
 pub use plan::Plan;
-use plan::{MERGE, PARTITION_TILE};
 
 use crate::MsmError;
 
@@ -27,6 +27,8 @@ use crate::MsmError;
 #[derive(Debug)]
 pub struct GpuMsm<B: Backend, C: DeviceCurve> {
     plan: Plan,
+    /// The most shared memory of a block.
+    shared: u32,
     kernels: Kernels<B>,
     memory: Memory<B>,
     curve: std::marker::PhantomData<C>,
@@ -105,7 +107,7 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
     /// # Errors
     /// What the device says.
     pub fn with_plan(device: &B::Device, plan: Plan) -> Result<Self, MsmError> {
-        let kernel = |name: &str| device.kernel(&family::MSM, name);
+        let kernel = |name: &str| device.kernel(C::family(), name);
         let kernels = Kernels {
             digits: kernel("msm_digits")?,
             histogram: kernel("msm_histogram")?,
@@ -113,14 +115,14 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
             partition: kernel("msm_partition")?,
             sort: kernel("msm_sort")?,
             count: kernel("msm_count")?,
-            forward: kernel(C::FORWARD)?,
-            invert: kernel(C::INVERT)?,
-            backward: kernel(C::BACKWARD)?,
-            accumulate: kernel(C::ACCUMULATE)?,
-            merge: kernel(C::MERGE)?,
-            fold: kernel(C::FOLD)?,
-            lines: kernel(C::LINES)?,
-            bits: kernel(C::BITS)?,
+            forward: kernel("msm_forward")?,
+            invert: kernel("msm_invert")?,
+            backward: kernel("msm_backward")?,
+            accumulate: kernel("msm_accumulate")?,
+            merge: kernel("msm_merge")?,
+            fold: kernel("msm_fold")?,
+            lines: kernel("msm_lines")?,
+            bits: kernel("msm_bits")?,
         };
         let sizes = plan.sizes::<C>();
         let two = |bytes: [u64; 2]| Ok::<_, MsmError>([device.buffer(bytes[0])?, device.buffer(bytes[1])?]);
@@ -142,7 +144,7 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
             lines: device.buffer(sizes.lines)?,
             results: device.buffer(sizes.results)?,
         };
-        Ok(Self { plan, kernels, memory, curve: std::marker::PhantomData })
+        Ok(Self { plan, shared: device.info().max_shared, kernels, memory, curve: std::marker::PhantomData })
     }
 
     /// What was chosen.
@@ -223,18 +225,21 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
         ];
         stream.launch(&kernels.digits, Grid::cover(n, 256), &args)?;
         stream.zero(&memory.counts, 0..memory.counts.bytes())?;
-        let tiles = |items: u64| Grid {
-            blocks: [n.div_ceil(items).clamp(1, 1 << 20) as u32, count, 1],
+        let items = Plan::items(self.shared);
+        let tile = items * plan::PARTITION_THREADS;
+        let tiles = |tiles: u32| Grid {
+            blocks: [n.div_ceil(u64::from(tiles * tile)).clamp(1, 1 << 20) as u32, count, 1],
             ..Grid::new(1, plan::PARTITION_THREADS)
         };
         let args =
             [Arg::U32(low), Arg::U32(partitions), Arg::U64(n), Arg::Read(digits), Arg::Write(&memory.counts)];
-        stream.launch(&kernels.histogram, tiles(8 * PARTITION_TILE), &args)?;
+        stream.launch(&kernels.histogram, tiles(8), &args)?;
         let all = u64::from(count * partitions);
         let args = [Arg::U64(all), Arg::Read(&memory.counts), Arg::Write(&memory.offsets)];
         stream.launch(&kernels.scan, Grid::new(1, 1024), &args)?;
         stream.copy(&memory.offsets, 0..4 * all, &memory.cursors, 0)?;
         let args = [
+            Arg::U32(items),
             Arg::U32(low),
             Arg::U32(partitions),
             Arg::U64(first),
@@ -243,18 +248,19 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
             Arg::Write(&memory.cursors),
             Arg::Write(entries),
         ];
-        let stage = tiles(PARTITION_TILE).shared(8 * PARTITION_TILE as u32);
+        let stage = tiles(1).shared(8 * tile);
         stream.launch(&kernels.partition, stage, &args)?;
+        let capacity = plan.capacity(self.shared, windows);
         let args = [
             Arg::U32(low),
             Arg::U32(count * partitions),
             Arg::U64(u64::from(windows.start * partitions)),
-            Arg::U32(plan.capacity()),
+            Arg::U32(capacity),
             Arg::Read(&memory.offsets),
             Arg::Read(entries),
             Arg::Write(digits),
         ];
-        let blocks = Grid::new(count * partitions, plan::SORT_THREADS).shared(6 * plan.capacity());
+        let blocks = Grid::new(count * partitions, plan::SORT_THREADS).shared(plan::STAGED * capacity);
         stream.launch(&kernels.sort, blocks, &args)?;
         Ok(Sorted { most: n * u64::from(count), at: 0, points: bases, totals: &memory.offsets, last: all })
     }

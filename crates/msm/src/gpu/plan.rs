@@ -15,8 +15,10 @@ pub(super) const MAX_POINTS: u64 = 1 << 31;
 const MAX_ENTRIES: u64 = 1 << 31;
 /// Threads of a block of `msm_histogram` and `msm_partition` (digits.cuh).
 pub(super) const PARTITION_THREADS: u32 = 512;
-/// Digits that a block of `msm_partition` takes at once (digits.cuh).
-pub(super) const PARTITION_TILE: u64 = 8192;
+/// The most digits that a thread of `msm_partition` takes at once (digits.cuh).
+const PARTITION_ITEMS: u32 = 16;
+/// Shared memory that sorting kernels declare, at most (digits.cuh).
+const DECLARED: u32 = 33 << 10;
 /// Threads of a block of `msm_sort` (digits.cuh).
 pub(super) const SORT_THREADS: u32 = 1024;
 /// Entries of a tile of pairs (pairs.cuh).
@@ -24,9 +26,11 @@ pub(super) const TILE: u64 = 2048;
 /// Products that a thread of `msm_invert` inverts.
 pub(super) const INVERT: u64 = 32;
 /// The most bits of a partition, and of a bucket within it (digits.cuh).
-const MOST_BITS: [u32; 2] = [11, 11];
-/// Entries that a block of `msm_sort` can sort in shared memory, 6 bytes each, beside 12 KiB of
-/// its own, so that two blocks fit a multiprocessor; and for partitions larger than those, one.
+const MOST_BITS: [u32; 2] = [12, 11];
+/// Bytes of shared memory of an entry in `msm_sort`.
+pub(super) const STAGED: u32 = 6;
+/// Entries that blocks of `msm_sort` sort in shared memory where two of them fit a multiprocessor; and
+/// where one does.
 const SORT_CAPACITY: [u64; 2] = [16_384 + 1024, 32_768 + 2048];
 /// The most bits of a window.
 const MAX_WINDOW: u32 = MOST_BITS[0] + MOST_BITS[1] + 1;
@@ -225,11 +229,21 @@ impl Plan {
         bits.saturating_sub(partitions).min(MOST_BITS[1])
     }
 
-    /// Entries that a block sorts in shared memory.
-    pub(super) fn capacity(&self) -> u32 {
+    /// Digits that a thread of `msm_partition` takes at once, where a block may have `shared` bytes of
+    /// shared memory.
+    pub(super) fn items(shared: u32) -> u32 {
+        let fit = shared.saturating_sub(DECLARED) / (8 * PARTITION_THREADS);
+        fit.clamp(1, PARTITION_ITEMS)
+    }
+
+    /// Entries that a block sorts in shared memory, of some windows.
+    pub(super) fn capacity(&self, shared: u32, windows: &Range<u32>) -> u32 {
         let [most, more] = SORT_CAPACITY;
-        let usual = self.terms >> (self.bits - 1 - self.low());
-        (if usual * 17 / 16 <= most { most } else { more }) as u32
+        // A window of a bit less has half as many partitions.
+        let narrow = u32::from(windows.end > self.wide);
+        let usual = self.terms >> (self.bits - 1 - self.low()).saturating_sub(narrow);
+        let wanted = if usual * 17 / 16 <= most { most } else { more };
+        (wanted as u32).min(shared.saturating_sub(DECLARED) / STAGED) / 2 * 2
     }
 
     /// Partitions of a window.
