@@ -1,6 +1,6 @@
 //! Times of a multiplication on the first NVIDIA device, each sum checked against the CPU's.
 //!
-//! `gpu_msm g1|g2 LOG[:BITS[:GROUP[:ROUNDS]]]...`: 2^LOG terms, with windows of BITS, GROUP windows at
+//! `gpu_msm g1|g2 [--once] LOG[:BITS[:GROUP[:ROUNDS]]]...`: 2^LOG terms, with windows of BITS, GROUP windows at
 //! once and ROUNDS of pairs where they are given. Bases and scalars are on the device.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
@@ -66,6 +66,8 @@ where
     C::Affine: PrimeCurveAffine<Curve = C::Projective>,
     C::Projective: Curve<AffineRepr = C::Affine>,
 {
+    // For a profiler, which runs each kernel many times itself.
+    let once = std::env::args().any(|argument| argument == "--once");
     let device = Cuda::open(0, None).unwrap();
     let stream = device.stream().unwrap();
     let bases = bases::<C>();
@@ -73,7 +75,7 @@ where
     println!("{}", device.info().name);
     println!("log bits windows group rounds chunk   bytes   median     least  right");
     let mut at: Option<(u32, _, _, C::Projective)> = None;
-    for argument in std::env::args().skip(2) {
+    for argument in std::env::args().skip(2).filter(|argument| argument != "--once") {
         let mut numbers = argument.split(':').map(|number| number.parse::<u32>().unwrap());
         let (log, bits, group, rounds) =
             (numbers.next().unwrap(), numbers.next(), numbers.next(), numbers.next());
@@ -102,16 +104,14 @@ where
             at = Some((log, points, scalars, want));
         }
         let (_, points, scalars, want) = at.as_ref().unwrap();
-        let chosen = Plan::new::<C>(n, LIMIT, device.info().units).unwrap();
-        let plan = match (bits, group) {
-            (Some(bits), group) => Plan::of(n, bits, n, group.unwrap_or(128), device.info().units),
-            _ => chosen,
-        };
-        let plan = rounds.map_or(plan, |rounds| plan.rounds(rounds, device.info().units));
+        let units = device.info().units;
+        let chosen = Plan::new::<C>(n, LIMIT, units).unwrap();
+        let plan = bits.map_or(chosen, |bits| {
+            Plan::of(n, [bits, rounds.unwrap_or(chosen.rounds)], n, group.unwrap_or(chosen.group), units)
+        });
         let sum = GpuMsm::<Cuda, C>::with_plan(&device, plan).unwrap();
-        let times = if std::env::var_os("ONCE").is_some() { 1 } else { TIMES };
         let (mut seconds, mut right) = (Vec::new(), true);
-        for _ in 0..times {
+        for _ in 0..if once { 1 } else { TIMES } {
             let start = Instant::now();
             let got = sum.multiply(&stream, [points, scalars], [0, 0], n).unwrap();
             seconds.push(start.elapsed().as_secs_f64());

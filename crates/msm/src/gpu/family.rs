@@ -98,7 +98,7 @@ macro_rules! family {
     }};
 }
 
-/// The kernels for G1: kernels/msm_g1.cu.
+/// The kernels for G1: `kernels/msm_g1.cu`.
 pub(super) static MSM_G1: Family = family!("msm_g1", G1, 48);
-/// The kernels for G2: kernels/msm_g2.cu.
+/// The kernels for G2: `kernels/msm_g2.cu`.
 pub(super) static MSM_G2: Family = family!("msm_g2", G2, 96);

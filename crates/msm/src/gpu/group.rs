@@ -9,6 +9,7 @@ use ff::Field as _;
 use group::{Curve as _, Group as _};
 
 use super::family;
+use super::plan::Costs;
 use crate::arith::BlstField;
 use crate::{Curve, G1, G2};
 
@@ -29,6 +30,9 @@ pub trait Group: Curve<Affine: Neg<Output = <Self as Curve>::Affine>, Projective
     /// Bytes of a sum: X, Y, ZZ, ZZZ with `x = X / ZZ`, `y = Y / ZZZ`, `ZZ^3 = ZZZ^2`, and infinity
     /// where ZZ is 0.
     const SUM: u64 = 4 * Self::COORDINATE;
+
+    /// What its sums take.
+    const COSTS: Costs;
 
     /// The kernels.
     fn family() -> &'static Family;
@@ -122,9 +126,10 @@ fn set_elements<F: Element>(elements: &[F], words: &mut [u64]) {
 }
 
 macro_rules! group {
-    ($group:ty, $field:ty, $affine:ty, $projective:ty, $blst_affine:ident, $blst:ident, $family:ident) => {
+    ($group:ty, $field:ty, $affine:ty, $projective:ty, $blst_affine:ident, $blst:ident, $family:ident, $costs:expr) => {
         impl Group for $group {
             type Field = $field;
+            const COSTS: Costs = $costs;
 
             fn family() -> &'static Family {
                 &family::$family
@@ -158,8 +163,26 @@ macro_rules! group {
     };
 }
 
-group!(G1, blst_fp, G1Affine, G1Projective, blst_p1_affine, blst_p1, MSM_G1);
-group!(G2, blst_fp2, G2Affine, G2Projective, blst_p2_affine, blst_p2, MSM_G2);
+group!(
+    G1,
+    blst_fp,
+    G1Affine,
+    G1Projective,
+    blst_p1_affine,
+    blst_p1,
+    MSM_G1,
+    Costs { entry: 24, pair: 270, single: 430, bucket: 1230, round: 450_000_000 }
+);
+group!(
+    G2,
+    blst_fp2,
+    G2Affine,
+    G2Projective,
+    blst_p2_affine,
+    blst_p2,
+    MSM_G2,
+    Costs { entry: 24, pair: 915, single: 1650, bucket: 4800, round: 600_000_000 }
+);
 
 /// The bytes of a scalar on a device: its Montgomery form, `2^256` times the scalar.
 pub fn scalar_bytes(scalar: &Scalar) -> [u8; 32] {

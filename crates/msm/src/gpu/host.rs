@@ -147,7 +147,7 @@ pub(super) fn sort(_: Grid, args: &mut [HostArg<'_>]) {
 }
 
 /// Points in the order of their buckets, of which some are parts of a bucket.
-struct Buckets<'a, C: Group> {
+struct Sums<'a, C: Group> {
     buckets: &'a mut [u64],
     numbers: &'a mut [u32],
     parts: &'a mut [u64],
@@ -158,7 +158,7 @@ const fn words<C: Group>() -> usize {
     C::SUM as usize / 8
 }
 
-impl<C: DeviceCurve> Buckets<'_, C> {
+impl<C: DeviceCurve> Sums<'_, C> {
     /// What thread `t` does with its points, in their order. What it has of a bucket goes to the
     /// bucket if that is all; else to a part: of the bucket that it shares with the thread before
     /// to `2 t + 1`, with the one after to `2 t + 2`, and if it shares it with both, to
@@ -219,7 +219,7 @@ pub(super) fn accumulate<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     };
     let (bases, sorted, totals): (&[u64], &[u64], &[u32]) =
         (cast_slice(bases), cast_slice(sorted), cast_slice(totals));
-    let mut out = Buckets::<C> {
+    let mut out = Sums::<C> {
         buckets: cast_slice_mut(buckets),
         numbers: cast_slice_mut(numbers),
         parts: cast_slice_mut(parts),
@@ -253,7 +253,7 @@ pub(super) fn merge<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
         unreachable!("the signature")
     };
     let (numbers, parts): (&[u32], &[u64]) = (cast_slice(numbers), cast_slice(parts));
-    let mut out = Buckets::<C> {
+    let mut out = Sums::<C> {
         buckets: cast_slice_mut(buckets),
         numbers: cast_slice_mut(numbers_out),
         parts: cast_slice_mut(parts_out),

@@ -185,7 +185,7 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
                 let (at, n) = ([first + chunk.start, at + chunk.start], chunk.end - chunk.start);
                 let mut sorted = self.sort(stream, [bases, scalars], at, n, &windows)?;
                 for round in 0..plan.rounds {
-                    sorted = self.halve(stream, sorted, round as usize, &windows)?;
+                    sorted = self.halve(stream, &sorted, round as usize, &windows)?;
                 }
                 self.accumulate(stream, &sorted)?;
             }
@@ -269,12 +269,12 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
     fn halve<'a>(
         &'a self,
         stream: &B::Stream,
-        sorted: Sorted<'a, B>,
+        sorted: &Sorted<'a, B>,
         round: usize,
         windows: &Range<u32>,
     ) -> Result<Sorted<'a, B>, MsmError> {
         let Self { plan, kernels, memory, .. } = self;
-        let Sorted { most, at, points, totals, last } = sorted;
+        let Sorted { most, at, points, totals, last } = *sorted;
         let tiles = most.div_ceil(plan::TILE).max(1);
         let (from, to) = (&memory.entries[at], &memory.entries[1 - at]);
         let (places, points_out) = (&memory.places[round % 2], &memory.points[round % 2]);

@@ -36,10 +36,8 @@ const SORT_CAPACITY: [u64; 2] = [16_384 + 1024, 32_768 + 2048];
 const MAX_WINDOW: u32 = MOST_BITS[0] + MOST_BITS[1] + 1;
 /// What sizes of buffers are rounded to.
 const GRAIN: u64 = 512;
-/// Entries of a group from which on rounds of pairs pay.
-const MANY: u64 = 1 << 22;
 /// The most rounds.
-const MAX_ROUNDS: u32 = 6;
+const MAX_ROUNDS: u32 = 8;
 /// Slots that a thread of a merging level takes: even, so that the two parts of a bucket
 /// that two threads share meet in one.
 pub(super) const MERGE: u32 = 8;
@@ -69,6 +67,22 @@ pub struct Plan {
     pub chunk: u32,
 }
 
+/// What a multiplication is made of, in picoseconds on an H200: what was measured at 2^22 and 2^24
+/// terms, over how many there were. Only what they are to each other matters.
+#[derive(Debug, Clone, Copy)]
+pub struct Costs {
+    /// Sorting an entry.
+    pub(super) entry: u64,
+    /// The sum of a pair.
+    pub(super) pair: u64,
+    /// The addition of an entry to a bucket.
+    pub(super) single: u64,
+    /// Folding a bucket.
+    pub(super) bucket: u64,
+    /// What a round takes however few entries there are.
+    pub(super) round: u64,
+}
+
 /// Bytes of buffers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
@@ -95,37 +109,27 @@ impl Plan {
     pub fn new<C: DeviceCurve>(len: u64, limit: u64, units: u32) -> Result<Self, MsmError> {
         let mut best: Option<(u64, Self)> = None;
         let mut least = u64::MAX;
-        for bits in 2..=MAX_WINDOW {
-            let plan = Self::largest::<C>(len, bits, limit, units);
-            least = least.min(plan.bytes::<C>());
-            let cost = plan.cost();
-            if plan.bytes::<C>() <= limit && best.as_ref().is_none_or(|(best, _)| cost < *best) {
+        for (bits, rounds) in
+            (2..=MAX_WINDOW).flat_map(|bits| (0..=MAX_ROUNDS).map(move |rounds| (bits, rounds)))
+        {
+            let plan = Self::largest::<C>(len, [bits, rounds], limit, units);
+            let (bytes, cost) = (plan.bytes::<C>(), plan.cost(&C::COSTS));
+            least = least.min(bytes);
+            if bytes <= limit && best.as_ref().is_none_or(|(best, _)| cost < *best) {
                 best = Some((cost, plan));
             }
         }
         best.map(|(_, plan)| plan).ok_or(MsmError::Limit { limit, least })
     }
 
-    /// Windows of `bits`, as many terms and windows at once as given.
-    pub fn of(len: u64, bits: u32, terms: u64, group: u32, units: u32) -> Self {
-        let bits = bits.clamp(2, MAX_WINDOW);
-        let windows = BITS.div_ceil(bits);
+    /// Windows of up to `bits`, `rounds` of pairs, and as many terms and windows at once as given.
+    pub fn of(len: u64, [bits, rounds]: [u32; 2], terms: u64, group: u32, units: u32) -> Self {
+        let windows = BITS.div_ceil(bits.clamp(2, MAX_WINDOW));
         // As equal as can be: a small window's few buckets are large, and slow to sort.
         let bits = BITS.div_ceil(windows);
         let wide = BITS - windows * (bits - 1);
         let (terms, group) = (terms.clamp(1, len.max(1)), group.clamp(1, windows));
-        let entries = terms * u64::from(group);
-        // Rounds as long as buckets have four entries or more, of what fills the card.
-        let per_bucket = terms >> (bits - 1);
-        let rounds =
-            if entries < MANY { 0 } else { per_bucket.max(1).ilog2().saturating_sub(1).min(MAX_ROUNDS) };
         Self { len, terms, bits, wide, windows, group, rounds, chunk: 1 }.chunked(units)
-    }
-
-    /// So many rounds.
-    #[must_use]
-    pub fn rounds(self, rounds: u32, units: u32) -> Self {
-        Self { rounds, ..self }.chunked(units)
     }
 
     /// Chunks for eight waves of the threads that the card holds, so that the last one costs little.
@@ -146,29 +150,35 @@ impl Plan {
         pairs + (entries / 2).min(u64::from(windows) << (self.bits - 1))
     }
 
-    /// The most terms at once, and then the most windows, within `limit`; or one of each.
-    fn largest<C: DeviceCurve>(len: u64, bits: u32, limit: u64, units: u32) -> Self {
+    /// The most terms at once, and then the fewest groups of windows, within `limit`; or one of each.
+    fn largest<C: DeviceCurve>(len: u64, shape: [u32; 2], limit: u64, units: u32) -> Self {
         let fits =
             |plan: &Self| plan.bytes::<C>() <= limit && plan.terms * u64::from(plan.group) <= MAX_ENTRIES;
         let mut terms = len.max(1);
-        while terms > 1 && !fits(&Self::of(len, bits, terms, 1, units)) {
+        while terms > 1 && !fits(&Self::of(len, shape, terms, 1, units)) {
             terms = terms.div_ceil(2);
         }
-        let groups = (1..=BITS.div_ceil(bits)).rev().map(|group| Self::of(len, bits, terms, group, units));
-        // Groups of equal size.
-        let even = |plan: Self| {
-            Self::of(len, bits, terms, plan.windows.div_ceil(plan.groups().count() as u32), units)
-        };
-        groups.map(even).find(fits).unwrap_or_else(|| Self::of(len, bits, terms, 1, units))
+        let windows = Self::of(len, shape, terms, 1, units).windows;
+        let plans = (1..=windows).map(|groups| Self::of(len, shape, terms, windows.div_ceil(groups), units));
+        plans.into_iter().find(fits).unwrap_or_else(|| Self::of(len, shape, terms, 1, units))
     }
 
-    /// Time, in additions of an affine point: one for each digit; two of other kinds for each
-    /// bucket, which cost 1.45 times as much; and the latency of the last levels of each group.
-    fn cost(&self) -> u64 {
-        let buckets = u64::from(self.windows) << (self.bits - 1);
+    /// Time in picoseconds.
+    fn cost(&self, costs: &Costs) -> u64 {
+        // Buckets that may have entries; there is place for 2^(bits - 1) in every window.
+        let buckets = u64::from(self.windows + self.wide) << (self.bits - 1) >> 1;
+        let entries = u64::from(self.windows) * self.terms;
+        let (mut left, mut time) = (entries, costs.entry * entries);
+        for _ in 0..self.rounds {
+            // A pair at the end of a bucket is of two buckets every other time.
+            let next = left / 2 + buckets.min(left) / 2;
+            time += costs.pair * (left - next);
+            left = next;
+        }
+        time += costs.single * left + costs.bucket * (u64::from(self.windows) << (self.bits - 1));
+        let groups = self.groups().count() as u64;
         let chunks = self.len.div_ceil(self.terms).max(1);
-        let latency = 2_000_000 * self.groups().count() as u64;
-        u64::from(self.windows) * self.len + chunks * (buckets * 29 / 10 + latency)
+        chunks * (time + groups * (1 + u64::from(self.rounds)) * costs.round)
     }
 
     /// All memory beside bases and scalars.
