@@ -21,15 +21,30 @@ struct Affine {
 
     __device__ __forceinline__ bool is_infinity() const { return x.is_zero() && y.is_zero(); }
 
-    // Of memory that nobody writes while the kernel runs.
-    static __device__ __forceinline__ Affine load_constant(const Affine *p) {
-        return {F::load_constant(&p->x), F::load_constant(&p->y)};
-    }
-    static __device__ __forceinline__ Affine load(const Affine *p) { return {F::load(&p->x), F::load(&p->y)}; }
-    __device__ __forceinline__ void store(Affine *p) const { x.store(&p->x), y.store(&p->y); }
-
     __device__ __forceinline__ void negate_if(bool negative) {
         if (negative) y = -y;
+    }
+};
+
+// Points in memory that nobody writes while the kernel runs: the abscissas, `step` elements
+// apart, and each ordinate `ordinate` elements after its abscissa. A kernel that reads
+// abscissas alone moves half of the bytes if they lie apart from the ordinates.
+template <class F>
+struct Points {
+    const F *x;
+    uint32_t step;
+    uint64_t ordinate;
+
+    __device__ __forceinline__ F abscissa(uint64_t i) const { return F::load_constant(x + i * step); }
+    // Negated where an entry says so.
+    __device__ __forceinline__ F ordinate_of(uint64_t entry) const {
+        const F y = F::load_constant(x + uint64_t(uint32_t(entry) >> 1) * step + ordinate);
+        return entry & 1 ? -y : y;
+    }
+    // The point of an entry, not negated.
+    __device__ __forceinline__ Affine<F> of(uint64_t entry) const {
+        const F *p = x + uint64_t(uint32_t(entry) >> 1) * step;
+        return {F::load_constant(p), F::load_constant(p + ordinate)};
     }
 };
 

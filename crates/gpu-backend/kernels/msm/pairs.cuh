@@ -12,8 +12,9 @@
 //   backward every thread goes back through its pairs, with the inverse of each denominator,
 //            and writes what is left
 //
-// What is left is sorted by bucket as before, points beside it, for the next round or
-// for the sums of buckets. A tile belongs to a warp: pair 32 k + l of it to lane l.
+// What is left is sorted by bucket as before, for the next round or for the sums of
+// buckets; the points beside it, all abscissas and then, from `ordinate` on, all ordinates.
+// A tile belongs to a warp: pair 32 k + l of it to lane l.
 
 #pragma once
 
@@ -47,14 +48,8 @@ static __device__ __forceinline__ Sum kind(const F &x1, const F &x2, Y1 y1, Y2 y
 }
 
 template <class F>
-static __device__ __forceinline__ F ordinate(const Affine<F> *points, uint64_t entry) {
-    const F y = F::load_constant(&points[uint32_t(entry) >> 1].y);
-    return entry & 1 ? -y : y;
-}
-
-template <class F>
 static __device__ __forceinline__ void forward(uint64_t warp, uint32_t lane, uint32_t total,
-                                               const Affine<F> *points, const uint64_t *entries, F *before,
+                                               Points<F> points, const uint64_t *entries, F *before,
                                                F *products) {
     F product = F::one();
     const uint64_t first = warp * (TILE / 2) + lane;
@@ -63,11 +58,11 @@ static __device__ __forceinline__ void forward(uint64_t warp, uint32_t lane, uin
         if (2 * pair + 1 >= total) break;
         const ulonglong2 both = reinterpret_cast<const ulonglong2 *>(entries)[pair];
         if (bucket_of(both.x) != bucket_of(both.y)) continue;
-        const F x1 = F::load_constant(&points[uint32_t(both.x) >> 1].x);
-        const F x2 = F::load_constant(&points[uint32_t(both.y) >> 1].x);
+        const F x1 = points.abscissa(uint32_t(both.x) >> 1);
+        const F x2 = points.abscissa(uint32_t(both.y) >> 1);
         F denominator;
         const Sum sum = kind(
-            x1, x2, [&] { return ordinate(points, both.x); }, [&] { return ordinate(points, both.y); },
+            x1, x2, [&] { return points.ordinate_of(both.x); }, [&] { return points.ordinate_of(both.y); },
             denominator);
         if (sum != Sum::CHORD && sum != Sum::TANGENT) continue;
         product.store(before + pair);
@@ -78,9 +73,9 @@ static __device__ __forceinline__ void forward(uint64_t warp, uint32_t lane, uin
 
 template <class F>
 static __device__ __forceinline__ void backward(uint64_t warp, uint32_t lane, uint32_t total,
-                                                const Affine<F> *points, const uint64_t *entries,
+                                                Points<F> points, const uint64_t *entries,
                                                 const F *before, const F *inverses, const uint32_t *offsets,
-                                                uint64_t *entries_out, Affine<F> *points_out) {
+                                                uint64_t *entries_out, F *points_out, uint64_t ordinate) {
     const uint64_t first = warp * (TILE / 2);
     if (2 * first >= total) return;
     F inverse = F::load_constant(inverses + warp * 32 + lane);
@@ -102,13 +97,14 @@ static __device__ __forceinline__ void backward(uint64_t warp, uint32_t lane, ui
         split -= __popc(others);
         if (!one) continue;
         uint32_t at = begin + 32 * k + lane + split + __popc(others & ((1u << lane) - 1));
-        Affine<F> a = Affine<F>::load_constant(points + (uint32_t(both.x) >> 1));
+        Affine<F> a = points.of(both.x);
         a.negate_if(both.x & 1);
         if (two) {
-            Affine<F> b = Affine<F>::load_constant(points + (uint32_t(both.y) >> 1));
+            Affine<F> b = points.of(both.y);
             b.negate_if(both.y & 1);
             if (differ) {
-                b.store(points_out + at + 1);
+                b.x.store(points_out + at + 1);
+                b.y.store(points_out + at + 1 + ordinate);
                 entries_out[at + 1] = (both.y >> 32) << 32 | (at + 1) << 1;
             } else {
                 F denominator;
@@ -132,7 +128,8 @@ static __device__ __forceinline__ void backward(uint64_t warp, uint32_t lane, ui
                 }
             }
         }
-        a.store(points_out + at);
+        a.x.store(points_out + at);
+        a.y.store(points_out + at + ordinate);
         entries_out[at] = (both.x >> 32) << 32 | at << 1;
     }
 }

@@ -65,14 +65,14 @@ static __device__ __forceinline__ void no_parts(uint64_t t, uint32_t *numbers) {
 // Thread t sums entries t chunk to (t + 1) chunk of the `total`.
 template <class F>
 static __device__ __forceinline__ void accumulate(uint64_t t, uint32_t chunk, uint32_t total,
-                                                  const Affine<F> *points, const uint64_t *sorted,
+                                                  Points<F> points, const uint64_t *sorted,
                                                   Xyzz<F> *buckets, uint32_t *numbers, Xyzz<F> *parts) {
     no_parts(t, numbers);
     const uint64_t begin = t * chunk;
     if (begin >= total) return;
     const uint32_t end = begin + chunk < total ? begin + chunk : total;
     uint64_t entry = sorted[begin];
-    Affine<F> point = Affine<F>::load_constant(points + (uint32_t(entry) >> 1));
+    Affine<F> point = points.of(entry);
     Walk<F> walk;
     walk.sum = Xyzz<F>::infinity();
     walk.bucket = entry >> 32;
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void accumulate(uint64_t t, uint32_t chunk, ui
     for (uint32_t i = begin + 1;; i++) {
         // The next point is on its way while this one is added.
         const uint64_t next = sorted[i < end ? i : end - 1];
-        const Affine<F> ahead = Affine<F>::load_constant(points + (uint32_t(next) >> 1));
+        const Affine<F> ahead = points.of(next);
         point.negate_if(entry & 1);
         if (uint32_t(entry >> 32) != walk.bucket) {
             walk.flush(t, buckets, numbers, parts);

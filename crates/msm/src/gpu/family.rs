@@ -19,7 +19,6 @@ const fn signature(name: &'static str, params: &'static [cuzk_gpu_backend::Param
 macro_rules! family {
     ($name:literal, $group:ty, $coordinate:literal) => {{
         const FIELD: u64 = $coordinate;
-        const BASE: u64 = 2 * FIELD;
         const SUM: u64 = 4 * FIELD;
         Family::new(
             $name,
@@ -38,7 +37,7 @@ macro_rules! family {
                 signature("msm_count", &[U64, U64, Read(ENTRY), Read(NUMBER), Write(NUMBER)]),
                 signature(
                     "msm_forward",
-                    &[U64, U64, Read(BASE), Read(ENTRY), Read(NUMBER), Write(FIELD), Write(FIELD)],
+                    &[U64, U64, U32, U64, Read(FIELD), Read(ENTRY), Read(NUMBER), Write(FIELD), Write(FIELD)],
                 ),
                 signature("msm_invert", &[U64, U64, Write(FIELD), Write(FIELD)]),
                 signature(
@@ -46,14 +45,17 @@ macro_rules! family {
                     &[
                         U64,
                         U64,
-                        Read(BASE),
+                        U64,
+                        U32,
+                        U64,
+                        Read(FIELD),
                         Read(ENTRY),
                         Read(NUMBER),
                         Read(FIELD),
                         Read(FIELD),
                         Read(NUMBER),
                         Write(ENTRY),
-                        Write(BASE),
+                        Write(FIELD),
                     ],
                 ),
                 signature(
@@ -62,7 +64,9 @@ macro_rules! family {
                         U32,
                         U64,
                         U64,
-                        Read(BASE),
+                        U32,
+                        U64,
+                        Read(FIELD),
                         Read(ENTRY),
                         Read(NUMBER),
                         Write(SUM),

@@ -207,6 +207,8 @@ pub(super) fn accumulate<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
         HostArg::U32(chunk),
         HostArg::U64(threads),
         HostArg::U64(last),
+        HostArg::U32(step),
+        HostArg::U64(ordinate),
         HostArg::Read(bases),
         HostArg::Read(sorted),
         HostArg::Read(totals),
@@ -217,8 +219,8 @@ pub(super) fn accumulate<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     else {
         unreachable!("the signature")
     };
-    let (bases, sorted, totals): (&[u64], &[u64], &[u32]) =
-        (cast_slice(bases), cast_slice(sorted), cast_slice(totals));
+    let bases = Points { words: cast_slice(bases), step: *step as usize, ordinate: *ordinate as usize };
+    let (sorted, totals): (&[u64], &[u32]) = (cast_slice(sorted), cast_slice(totals));
     let mut out = Sums::<C> {
         buckets: cast_slice_mut(buckets),
         numbers: cast_slice_mut(numbers),
@@ -230,8 +232,7 @@ pub(super) fn accumulate<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     for t in 0..*threads as usize {
         let begin = sorted.len().min(t * *chunk as usize);
         let end = sorted.len().min(begin + *chunk as usize);
-        let points =
-            sorted[begin..end].iter().map(|entry| (bucket(entry), base_of::<C>(bases, *entry).into()));
+        let points = sorted[begin..end].iter().map(|entry| (bucket(entry), bases.of::<C>(*entry).into()));
         let before = begin.checked_sub(1).map(|i| bucket(&sorted[i]));
         out.thread(t, before, points, sorted.get(end).map(bucket));
     }
@@ -409,20 +410,30 @@ fn is_one(pair: &[u64]) -> bool {
     pair.len() == 2 && bucket_of(pair[0]) == bucket_of(pair[1])
 }
 
-/// The base of an entry.
-fn base_of<C: Group>(bases: &[u64], entry: u64) -> C::Affine {
-    let words = C::AFFINE as usize / 8;
-    let at = (entry as u32 >> 1) as usize * words;
-    let base = C::base(&bases[at..at + words]);
-    if entry & 1 == 1 { -base } else { base }
+/// Points: abscissas `step` coordinates apart, each ordinate `ordinate` after its abscissa.
+#[derive(Clone, Copy)]
+struct Points<'a> {
+    words: &'a [u64],
+    step: usize,
+    ordinate: usize,
+}
+
+impl Points<'_> {
+    /// The point of an entry.
+    fn of<C: Group>(&self, entry: u64) -> C::Affine {
+        let at = (entry as u32 >> 1) as usize * self.step;
+        let point = [at, at + self.ordinate].map(|i| C::Field::from_words(&self.words[field::<C>(i)]));
+        let point = C::from_coordinates(point);
+        if entry & 1 == 1 { -point } else { point }
+    }
 }
 
 /// The denominator of a sum in affine coordinates, where it has one.
-fn denominator<C: Group>(bases: &[u64], pair: &[u64]) -> Option<C::Field> {
+fn denominator<C: Group>(bases: Points<'_>, pair: &[u64]) -> Option<C::Field> {
     if !is_one(pair) {
         return None;
     }
-    let [a, b] = [0, 1].map(|i| C::coordinates(&base_of::<C>(bases, pair[i])));
+    let [a, b] = [0, 1].map(|i| C::coordinates(&bases.of::<C>(pair[i])));
     let is_zero = |x: &C::Field| *x == C::Field::ZERO;
     if [&a, &b].iter().any(|point| point.iter().all(is_zero)) {
         return None;
@@ -443,6 +454,8 @@ pub(super) fn forward<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     let [
         HostArg::U64(tiles),
         HostArg::U64(last),
+        HostArg::U32(step),
+        HostArg::U64(ordinate),
         HostArg::Read(bases),
         HostArg::Read(entries),
         HostArg::Read(totals),
@@ -452,8 +465,8 @@ pub(super) fn forward<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     else {
         unreachable!("the signature")
     };
-    let (bases, entries, totals): (&[u64], &[u64], &[u32]) =
-        (cast_slice(bases), cast_slice(entries), cast_slice(totals));
+    let bases = Points { words: cast_slice(bases), step: *step as usize, ordinate: *ordinate as usize };
+    let (entries, totals): (&[u64], &[u32]) = (cast_slice(entries), cast_slice(totals));
     let (before, products): (&mut [u64], &mut [u64]) = (cast_slice_mut(before), cast_slice_mut(products));
     let entries = &entries[..totals[*last as usize] as usize];
     let mut running = vec![C::Field::ONE; 32 * *tiles as usize];
@@ -488,6 +501,9 @@ pub(super) fn backward<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     let [
         HostArg::U64(tiles),
         HostArg::U64(last),
+        HostArg::U64(ordinate_out),
+        HostArg::U32(step),
+        HostArg::U64(ordinate),
         HostArg::Read(bases),
         HostArg::Read(entries),
         HostArg::Read(totals),
@@ -500,12 +516,12 @@ pub(super) fn backward<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     else {
         unreachable!("the signature")
     };
-    let (bases, entries, totals, offsets): (&[u64], &[u64], &[u32], &[u32]) =
-        (cast_slice(bases), cast_slice(entries), cast_slice(totals), cast_slice(offsets));
+    let bases = Points { words: cast_slice(bases), step: *step as usize, ordinate: *ordinate as usize };
+    let (entries, totals, offsets): (&[u64], &[u32], &[u32]) =
+        (cast_slice(entries), cast_slice(totals), cast_slice(offsets));
     let (before, inverses): (&[u64], &[u64]) = (cast_slice(before), cast_slice(inverses));
     let (entries_out, bases_out): (&mut [u64], &mut [u64]) =
         (cast_slice_mut(entries_out), cast_slice_mut(bases_out));
-    let words = C::AFFINE as usize / 8;
     let entries = &entries[..totals[*last as usize] as usize];
     let mut running: Vec<C::Field> =
         (0..32 * *tiles as usize).map(|i| C::Field::from_words(&inverses[field::<C>(i)])).collect();
@@ -519,7 +535,9 @@ pub(super) fn backward<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     }
     let mut write = |at: &mut usize, entry: u64, base: &C::Affine| {
         entries_out[*at] = entry >> 32 << 32 | (*at as u64) << 1;
-        C::base_words(base, &mut bases_out[*at * words..(*at + 1) * words]);
+        let [x, y] = C::coordinates(base);
+        x.set_words(&mut bases_out[field::<C>(*at)]);
+        y.set_words(&mut bases_out[field::<C>(*at + *ordinate_out as usize)]);
         *at += 1;
     };
     for (tile, entries) in entries.chunks(TILE).enumerate() {
@@ -528,14 +546,14 @@ pub(super) fn backward<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
             let quotient = &quotients[tile * (TILE / 2) + i];
             match pair {
                 [a, b] if is_one(pair) => {
-                    let [p, q] = [a, b].map(|entry| base_of::<C>(bases, *entry));
+                    let [p, q] = [a, b].map(|entry| bases.of::<C>(*entry));
                     let sum = match denominator::<C>(bases, pair) {
                         Some(_) => chord::<C>(&C::coordinates(&p), &C::coordinates(&q), quotient),
                         None => C::affine(&(Into::<C::Projective>::into(p) + Into::<C::Projective>::into(q))),
                     };
                     write(&mut at, *a, &sum);
                 }
-                pair => pair.iter().for_each(|entry| write(&mut at, *entry, &base_of::<C>(bases, *entry))),
+                pair => pair.iter().for_each(|entry| write(&mut at, *entry, &bases.of::<C>(*entry))),
             }
         }
     }

@@ -87,6 +87,8 @@ struct Sorted<'a, B: Backend> {
     /// Which of the two buffers of entries.
     at: usize,
     points: &'a B::Buffer,
+    /// How many coordinates the next abscissa is away, and the ordinate.
+    steps: [u64; 2],
     /// How many there are is here, at `last`.
     totals: &'a B::Buffer,
     last: u64,
@@ -262,7 +264,14 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
         ];
         let blocks = Grid::new(count * partitions, plan::SORT_THREADS).shared(plan::STAGED * capacity);
         stream.launch(&kernels.sort, blocks, &args)?;
-        Ok(Sorted { most: n * u64::from(count), at: 0, points: bases, totals: &memory.offsets, last: all })
+        Ok(Sorted {
+            most: n * u64::from(count),
+            at: 0,
+            points: bases,
+            steps: [2, 1],
+            totals: &memory.offsets,
+            last: all,
+        })
     }
 
     /// A round of additions of pairs.
@@ -274,10 +283,11 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
         windows: &Range<u32>,
     ) -> Result<Sorted<'a, B>, MsmError> {
         let Self { plan, kernels, memory, .. } = self;
-        let Sorted { most, at, points, totals, last } = *sorted;
+        let Sorted { most, at, points, steps, totals, last } = *sorted;
         let tiles = most.div_ceil(plan::TILE).max(1);
         let (from, to) = (&memory.entries[at], &memory.entries[1 - at]);
         let (places, points_out) = (&memory.places[round % 2], &memory.points[round % 2]);
+        let ordinate = points_out.bytes() / C::AFFINE;
         let grid = Grid::cover(32 * tiles, 128);
         let args =
             [Arg::U64(tiles), Arg::U64(last), Arg::Read(from), Arg::Read(totals), Arg::Write(&memory.left)];
@@ -288,6 +298,8 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
         let args = [
             Arg::U64(tiles),
             Arg::U64(last),
+            Arg::U32(steps[0] as u32),
+            Arg::U64(steps[1]),
             Arg::Read(points),
             Arg::Read(from),
             Arg::Read(totals),
@@ -301,6 +313,9 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
         let args = [
             Arg::U64(tiles),
             Arg::U64(last),
+            Arg::U64(ordinate),
+            Arg::U32(steps[0] as u32),
+            Arg::U64(steps[1]),
             Arg::Read(points),
             Arg::Read(from),
             Arg::Read(totals),
@@ -312,7 +327,7 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
         ];
         stream.launch(&kernels.backward, grid, &args)?;
         let most = plan.halved(most, windows.end - windows.start);
-        Ok(Sorted { most, at: 1 - at, points: points_out, totals: places, last: tiles })
+        Ok(Sorted { most, at: 1 - at, points: points_out, steps: [1, ordinate], totals: places, last: tiles })
     }
 
     /// The sum of each bucket.
@@ -323,6 +338,8 @@ impl<B: Backend, C: DeviceCurve> GpuMsm<B, C> {
             Arg::U32(plan.chunk),
             Arg::U64(threads),
             Arg::U64(sorted.last),
+            Arg::U32(sorted.steps[0] as u32),
+            Arg::U64(sorted.steps[1]),
             Arg::Read(sorted.points),
             Arg::Read(&memory.entries[sorted.at]),
             Arg::Read(sorted.totals),

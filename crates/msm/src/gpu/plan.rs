@@ -323,3 +323,45 @@ impl Plan {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{G1, G2};
+
+    /// Windows that were measured best on an H200 (132 multiprocessors) within 20 GiB.
+    #[test]
+    fn what_measured_best_is_chosen() {
+        let bits = |log, g2| {
+            let (len, limit) = (1_u64 << log, 20 << 30);
+            let plan = if g2 { Plan::new::<G2>(len, limit, 132) } else { Plan::new::<G1>(len, limit, 132) };
+            plan.map(|plan| (plan.bits, plan.rounds))
+        };
+        for (log, g2, want) in [
+            (22, false, (17, 4..=5)),
+            (24, false, (19, 4..=6)),
+            (26, false, (20, 5..=6)),
+            (22, true, (17, 5..=6)),
+            (24, true, (19, 5..=6)),
+        ] {
+            let (bits, rounds) = bits(log, g2).expect("a plan");
+            assert!(bits == want.0 && want.1.contains(&rounds), "{log} {g2}: {bits} bits, {rounds} rounds");
+        }
+    }
+
+    /// No sum of a magnitude and the offset leaves 256 bits, and windows cover 255.
+    #[test]
+    fn windows_cover_a_scalar() {
+        for bits in 2..=MAX_WINDOW {
+            let plan = Plan::of(1, [bits, 0], 1, 1, 1);
+            assert_eq!(plan.position(plan.windows), BITS);
+            assert!(plan.wide > 0 && plan.wide <= plan.windows && plan.bits <= bits, "{plan:?}");
+            let offset = plan.offset();
+            assert_eq!(offset.iter().map(|word| word.count_ones()).sum::<u32>(), plan.windows - 1);
+            assert!(offset[3].leading_zeros() > 0, "below 2^255, and a magnitude below 2^254");
+            let sizes = plan.sizes::<G1>();
+            assert!(plan.partitions() <= 1 << MOST_BITS[0] && plan.low() <= MOST_BITS[1], "{plan:?}");
+            assert_eq!(sizes.results / (4 * 48), u64::from(plan.windows * plan.results()));
+        }
+    }
+}
