@@ -20,7 +20,7 @@ static AXPY: Family = Family::new(
 fn axpy(_: Grid, args: &mut [HostArg<'_>]) {
     let [HostArg::U64(a), HostArg::Read(x), HostArg::Write(y)] = args else { unreachable!("the signature") };
     let (x, y): (&[u64], &mut [u64]) = (bytemuck::cast_slice(x), bytemuck::cast_slice_mut(y));
-    x.iter().zip(y).for_each(|(x, y)| *y += *a * x);
+    x.iter().zip(y).for_each(|(x, y)| *y = y.wrapping_add(a.wrapping_mul(*x)));
 }
 
 /// Works on any backend: two uploads on streams of their own, a kernel after both, a download.
