@@ -2,7 +2,7 @@
 //!
 //! Signed digits of large windows, sorted by bucket; buckets summed by threads of equal
 //! work, whatever the scalars are; running sums of the buckets in levels that fill the
-//! card. Kernels are in `crates/gpu-backend/kernels/msm`, and [`host`] defines them.
+//! card. Kernels are in `crates/gpu-backend/kernels/msm`, and their forms for the host define them.
 //!
 //! On a device a base is what blst keeps: its affine coordinates in Montgomery form, 96 bytes in
 //! G1, infinity as (0, 0). A scalar is its 32 bytes in Montgomery form.
