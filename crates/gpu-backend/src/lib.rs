@@ -3,6 +3,7 @@
 mod arena;
 mod backend;
 mod bounds;
+mod context;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod discover;
@@ -18,6 +19,7 @@ pub mod suite;
 
 pub use arena::{Arena, Block};
 pub use backend::{Backend, Buffer, Device, Event, Kernel, Pinned, Stream};
+pub use context::Context;
 #[cfg(feature = "cuda")]
 pub use cuda::Cuda;
 pub use discover::{DeviceInfo, Discovery, discover};

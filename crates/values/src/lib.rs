@@ -4,6 +4,7 @@ mod bases;
 mod bits;
 mod c1;
 mod compact;
+mod device;
 mod places;
 mod poly;
 mod post;
@@ -21,6 +22,7 @@ pub use c1::{
     PoRepVariant, TreeShape,
 };
 pub use compact::{CompactScalars, CompactScalarsBuilder};
+pub use device::{DeviceBases, DeviceWitness, OnDevice};
 pub use places::{Places, PlacesIter};
 pub use poly::{Basis, Coeffs, CosetEvals, Evals, Host, Memory, Poly, PolyError};
 pub use post::{Post, PostKind, PostSector, PostVersion};

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use cuzk_pipeline_core::{Footprint, Value};
 
-use crate::Scalar;
+use crate::{OnDevice, Scalar};
 
 /// What the scalars of a [`Poly`] are.
 pub trait Basis: Send + Sync + 'static {
@@ -100,15 +100,32 @@ impl<B: Basis> Poly<B, Host> {
     pub fn into_scalars(self) -> Vec<Scalar> {
         self.scalars
     }
+}
 
-    /// The same memory, said to be in another basis: for the verb that has just
-    /// transformed it in place.
-    pub fn into_basis<C: Basis>(self) -> Poly<C, Host> {
-        Poly { scalars: self.scalars, log_len: self.log_len, basis: PhantomData }
+impl<B: Basis, Buf: Value> Poly<B, OnDevice<Buf>> {
+    /// A polynomial of the `2^log_len` scalars in a buffer.
+    pub fn on_device(scalars: Buf, log_len: u32) -> Self {
+        Self { scalars, log_len, basis: PhantomData }
+    }
+
+    /// The buffer.
+    pub fn buffer(&self) -> &Buf {
+        &self.scalars
+    }
+
+    /// The buffer, to be used for something else.
+    pub fn into_buffer(self) -> Buf {
+        self.scalars
     }
 }
 
 impl<B: Basis, M: Memory> Poly<B, M> {
+    /// The same memory, said to be in another basis: for the verb that has just
+    /// transformed it in place.
+    pub fn into_basis<C: Basis>(self) -> Poly<C, M> {
+        Poly { scalars: self.scalars, log_len: self.log_len, basis: PhantomData }
+    }
+
     /// `k` of the `2^k` scalars.
     pub fn log_len(&self) -> u32 {
         self.log_len
