@@ -14,6 +14,7 @@ pub mod field;
 pub mod host;
 mod kernel;
 mod memory;
+mod select;
 #[cfg(any(test, feature = "suite"))]
 pub mod suite;
 
@@ -27,3 +28,4 @@ pub use error::Error;
 pub use host::Host;
 pub use kernel::{Arg, Family, Grid, Param, Signature};
 pub use memory::{MemoryKind, MemoryReport};
+pub use select::{Kind, UnknownBackend, Visit};

@@ -254,7 +254,8 @@ struct Flaky {
 fn flaky(cards: u16) -> (Engine, Arc<Graph<Blob, Blob>>) {
     let device = |id| Device::new(id, 9).handle(Arc::new(Flaky { broken: id == 0 }));
     let builder = Engine::builder().budget(Footprint::host(9)).topology(&Topology::fake(&[1]));
-    let engine = (0..cards).fold(builder, |builder, id| builder.device(device(id))).build().unwrap();
+    let engine = (0..cards).fold(builder, |builder, id| builder.device(device(id)));
+    let engine = engine.build().expect("an engine");
     let load = stage_fn("load", Cost::free().output(Footprint::device(2)), |_, ()| Ok::<_, Error>(OnCard(2)));
     let work =
         stage_fn("work", Cost::free().output(Footprint::host(1)), |cx, (_, _): (Blob, Arc<OnCard>)| {
@@ -265,7 +266,7 @@ fn flaky(cards: u16) -> (Engine, Arc<Graph<Blob, Blob>>) {
         let table = g.resident("table", load.at(Placement::Gpu));
         Ok(g.stage(work.at(Placement::Gpu).kind(|_| ErrorKind::Device), (input, table)))
     });
-    (engine, Arc::new(graph.unwrap()))
+    (engine, Arc::new(graph.expect("a graph")))
 }
 
 /// Device memory that is none.
