@@ -38,6 +38,18 @@ impl Kind {
         }
     }
 
+    /// The families of this workspace whose kernels this build has for the backend; `None` for
+    /// one whose kernels come with the operations themselves.
+    pub fn families(self) -> Option<Vec<&'static str>> {
+        match self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda => Some(crate::embedded::CUDA.iter().map(|(family, _)| *family).collect()),
+            #[cfg(not(feature = "cuda"))]
+            Self::Cuda => None,
+            Self::OpenCl | Self::Host => None,
+        }
+    }
+
     /// Does something with the backend.
     ///
     /// # Errors

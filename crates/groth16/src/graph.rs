@@ -3,6 +3,8 @@
 //! Read it top to bottom: that is also the order in which stages run when
 //! memory is short.
 
+use std::sync::Arc;
+
 use cuzk_msm::{MsmA, MsmB1, MsmB2, MsmH, MsmL};
 use cuzk_ntt::Quotient;
 use cuzk_pipeline_core::{Builder, Graph, Port, Shared};
@@ -59,9 +61,9 @@ pub fn proof<S: Statement>(
     statement: S,
     partitions: usize,
     blindings: &[Blinding],
-) -> Result<Graph<S::Input, Proof>, Groth16Error> {
+) -> Result<Graph<Arc<S::Input>, Proof>, Groth16Error> {
     Ok(Graph::build(|g, input| {
-        let input = g.share(input);
+        let input = g.share_arc(input);
         let common = Common { r1cs: prover.load_circuit(g), srs: prover.load_srs(g) };
         let mut parts = Vec::with_capacity(partitions);
         for i in 0..partitions {

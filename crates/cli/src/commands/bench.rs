@@ -26,7 +26,9 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let timeline = Arc::new(Timeline::new());
     let engine = machine::engine(printer, &args.machine, vec![timeline.clone()])?;
     let prover = chosen.prover(printer, &args.circuits, Residence::File)?;
-    let graph = Arc::new(graph::proof(&prover, given.statement, given.partitions(), &[]).or_bug()?);
+    let partitions = given.partitions();
+    let graph = Arc::new(graph::proof(&prover, given.statement, partitions, &[]).or_bug()?);
+    let input = Arc::new(given.input);
     let (count, concurrency) = (args.count as usize, args.concurrency as usize);
 
     let meter = Meter::steps(printer, "proofs");
@@ -45,7 +47,7 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
             }
             if i < count {
                 let options = Options::new().label(format!("proof {i}"));
-                let run = engine.submit_with(&graph, given.input.clone(), options);
+                let run = engine.submit_with(&graph, input.clone(), options);
                 interrupt::cancels(&run.cancel_token());
                 running.push_back((Instant::now(), run));
             }
@@ -64,7 +66,7 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let json = json!({
         "count": count,
         "concurrency": concurrency,
-        "partitions": given.partitions(),
+        "partitions": partitions,
         "sector_size": given.shape.sector_size(),
         "verified": count,
         "seconds": seconds(wall),

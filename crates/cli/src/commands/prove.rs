@@ -48,16 +48,13 @@ pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Proving<I>) -> Resu
     let label = source.path().display().to_string();
     let failure = |error| chosen.run_failure(&args.machine, error);
     let proof = interrupt::heeded(|| {
-        let input = if args.check_constraints {
+        let input = Arc::new(given.input);
+        if args.check_constraints {
             let check = constraints::check(&prover, statement, partitions).or_bug()?;
             stages.expect(check.stages().count());
-            let input = Arc::new(given.input);
-            let held = constraints::Held(input.clone());
-            finished(&engine, check, held, &format!("{label}, its constraints")).map_err(failure)?;
-            Arc::unwrap_or_clone(input)
-        } else {
-            given.input
-        };
+            let label = format!("{label}, its constraints");
+            finished(&engine, check, input.clone(), &label).map_err(failure)?;
+        }
         finished(&engine, graph, input, &label).map_err(failure)
     });
     drop(stages);
