@@ -146,7 +146,7 @@ mod tests {
         let run = |post: &Post, bytes| {
             let engine = Engine::builder().budget(Footprint::host(bytes)).threads(2).build().unwrap();
             let graph = Arc::new(check(&prover, statement, 1).unwrap());
-            engine.submit(&graph, Held(Arc::new(post.clone()))).wait().map(drop)
+            engine.submit(&graph, Arc::new(post.clone())).wait().map(drop)
         };
         run(&post, 1 << 30).unwrap();
         assert!(matches!(run(&post, floor / 2), Err(RunError::OverBudget { .. })));

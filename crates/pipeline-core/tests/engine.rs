@@ -206,17 +206,16 @@ fn the_queue_has_an_end() {
 /// The giver of an `Arc` holds the very value that stages read.
 #[test]
 fn an_arc_is_shared_as_it_is() {
-    let address = |arc: &Arc<Blob>| Arc::as_ptr(arc).addr();
+    let given = Arc::new(Blob(3, None));
+    let address = Arc::as_ptr(&given).addr();
     let read = stage_fn("read", Cost::free().output(Footprint::host(9)), move |_, b: Arc<Blob>| {
-        Ok::<_, Error>(Blob(address(&b) as u64, None))
+        Ok::<_, Error>(Blob(u64::from(Arc::as_ptr(&b).addr() == address), None))
     });
     let graph = Graph::<Arc<Blob>, Blob>::build(|g, input| {
         let input = g.share_arc(input);
         Ok(g.stage(read, input))
     });
-    let given = Arc::new(Blob(3, None));
-    let seen = engine().submit(&Arc::new(graph.unwrap()), given.clone()).wait().unwrap();
-    assert_eq!((seen.0, given.0), (address(&given) as u64, 3));
+    assert_eq!(engine().submit(&Arc::new(graph.unwrap()), given.clone()).wait().unwrap().0, 1);
 }
 
 #[test]
