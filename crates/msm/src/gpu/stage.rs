@@ -1,0 +1,124 @@
+//! The stages of sums on a device: they queue, and what they queue is waited for by [`Join`] alone.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cuzk_gpu_backend::{Backend, Context};
+use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Placement, Stage};
+use cuzk_values::{Coeffs, DeviceBases, G1Affine, OnDevice, Poly};
+use rayon::prelude::*;
+
+use super::{DeviceCurve, Extent, Pending, Workspace};
+use crate::{G1, MsmError, Sum};
+
+/// The device of the place where a stage runs.
+fn context<'a, B: Backend>(cx: &Cx<'a>) -> Result<&'a Context<B>, MsmError> {
+    cx.device().ok_or(MsmError::NoDevice { backend: B::NAME, place: cx.place() })
+}
+
+/// `msm.workspace`: the kernels and the memory of a circuit's sums, for all of its proofs.
+pub struct LoadWorkspace<B> {
+    extent: Extent,
+    footprint: Footprint,
+    backend: PhantomData<fn() -> B>,
+}
+
+impl<B> LoadWorkspace<B> {
+    /// The workspace of an extent.
+    ///
+    /// # Errors
+    /// [`MsmError::Limit`] if nothing is small enough.
+    pub fn new(extent: Extent) -> Result<Self, MsmError> {
+        Ok(Self { extent, footprint: extent.footprint()?, backend: PhantomData })
+    }
+}
+
+impl<B: Backend> Stage for LoadWorkspace<B> {
+    type In = ();
+    type Out = Workspace<B>;
+    type Error = MsmError;
+
+    fn name(&self) -> Cow<'static, str> {
+        "msm.workspace".into()
+    }
+    fn cost(&self) -> Cost {
+        Cost::free().output(self.footprint)
+    }
+    fn placement(&self) -> Placement {
+        Placement::Gpu
+    }
+    fn kind(&self, error: &MsmError) -> ErrorKind {
+        error.kind()
+    }
+    fn run(&self, cx: &Cx<'_>, (): ()) -> Result<Workspace<B>, MsmError> {
+        Workspace::new(context(cx)?, self.extent)
+    }
+}
+
+/// `msm.h`: the quotient × a range of the `h` query.
+pub struct DeviceMsmH<B>(PhantomData<fn() -> B>);
+
+impl<B> Default for DeviceMsmH<B> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<B: Backend> Stage for DeviceMsmH<B> {
+    type In =
+        (Arc<Poly<Coeffs, OnDevice<B::Buffer>>>, Arc<DeviceBases<B::Buffer, G1Affine>>, Arc<Workspace<B>>);
+    type Out = Pending<B, G1>;
+    type Error = MsmError;
+
+    fn name(&self) -> Cow<'static, str> {
+        "msm.h".into()
+    }
+    fn cost(&self) -> Cost {
+        Cost::free().output(Footprint::ZERO)
+    }
+    fn placement(&self) -> Placement {
+        Placement::Gpu
+    }
+    fn kind(&self, error: &MsmError) -> ErrorKind {
+        error.kind()
+    }
+    fn run(&self, cx: &Cx<'_>, (h, bases, workspace): Self::In) -> Result<Self::Out, MsmError> {
+        let (stream, range) = (context::<B>(cx)?.compute(), bases.range());
+        let (at, len) = (range.start as u64, range.len() as u64);
+        workspace.queue::<G1>(stream, [bases.points(), h.buffer()], [0, at], len)
+    }
+}
+
+/// `msm.join`: the sum of sums under way, those of the ranges of a query. It waits for them.
+pub struct Join<B, C>(PhantomData<fn() -> (B, C)>);
+
+impl<B, C> Default for Join<B, C> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<B: Backend, C: DeviceCurve<Projective: Send>> Stage for Join<B, C> {
+    type In = Vec<Pending<B, C>>;
+    type Out = Sum<C::Projective>;
+    type Error = MsmError;
+
+    fn name(&self) -> Cow<'static, str> {
+        "msm.join".into()
+    }
+    fn cost(&self) -> Cost {
+        Cost::free().output(Footprint::host(size_of::<C::Projective>() as u64))
+    }
+    fn placement(&self) -> Placement {
+        Placement::Cpu
+    }
+    fn kind(&self, error: &MsmError) -> ErrorKind {
+        error.kind()
+    }
+    fn run(&self, cx: &Cx<'_>, pending: Self::In) -> Result<Self::Out, MsmError> {
+        cx.checkpoint()?;
+        let sum = || pending.into_par_iter().map(Pending::wait).try_reduce(C::zero, |a, b| Ok(a + b));
+        cx.install(sum).map(Sum)
+    }
+}
