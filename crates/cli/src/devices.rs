@@ -4,8 +4,11 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use cuzk_gpu_backend::{Backend, Context, Device as _, DeviceInfo, Error, Kind, Visit};
-use cuzk_pipeline_core::Device;
+use cuzk_groth16::Prover;
+use cuzk_groth16::device::Room;
 use cuzk_pipeline_core::limits::format_bytes;
+use cuzk_pipeline_core::{Device, Run, RunError};
+use cuzk_values::Proof;
 
 use crate::args::DeviceOptions;
 use crate::failure::{Class, Failure};
@@ -114,9 +117,22 @@ impl Used {
 }
 
 impl Opened {
-    /// The least budget of its devices: what a graph for any of them may plan with.
-    pub(crate) fn budget(&self) -> u64 {
-        self.devices.iter().map(|used| used.budget).min().unwrap_or(0)
+    /// What a graph for any of them may plan with: the least of each.
+    pub(crate) fn room(&self) -> Room {
+        let least = |of: &dyn Fn(&Used) -> u64| self.devices.iter().map(of).min().unwrap_or(0);
+        Room { bytes: least(&|used| used.budget), units: least(&|used| used.info.units.into()) as u32 }
+    }
+
+    /// The prover of these devices.
+    pub(crate) fn prover(&self, prover: &Prover) -> Result<Prover, Failure> {
+        let Room { bytes, .. } = self.room();
+        prover.on(self.kind, self.room()).map_err(|error| {
+            let failure = Failure::new(error.kind().into(), error);
+            failure.hint(format!(
+                "it may use {} of a device: --device-memory, or --backend cpu",
+                format_bytes(bytes)
+            ))
+        })
     }
 }
 
@@ -152,6 +168,19 @@ pub(crate) fn open(printer: Printer, options: &DeviceOptions) -> Result<Option<O
     }
     printer.note(&format!("proving on the CPU: {}", reasons.join("; ")));
     Ok(None)
+}
+
+/// Says that a device failed, and where the proof is made again.
+pub(crate) fn told(
+    printer: Printer,
+    follow: impl Fn(&Run<Proof>),
+) -> impl FnMut(&RunError, &Run<Proof>, bool) {
+    move |error, run, cpu| {
+        follow(run);
+        let place = if cpu { "the CPU" } else { "the devices that are left" };
+        let error = anyhow::Error::new(error.clone());
+        printer.warn(&format!("warning: {error:#}: the proof is made again on {place}"));
+    }
 }
 
 struct Open<'a> {
