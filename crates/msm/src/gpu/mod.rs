@@ -10,6 +10,7 @@
 //! A sum is queued and is [`Pending`] then. [`GpuMsm`] has kernels and memory for one plan, a
 //! [`Workspace`] for all sums of a circuit in both groups.
 
+mod density;
 mod family;
 mod group;
 mod host;
@@ -18,19 +19,23 @@ mod plan;
 mod queue;
 mod scratch;
 mod stage;
+mod witness;
 mod workspace;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cuzk_gpu_backend::{Backend, Buffer, Device};
+pub use density::{DeviceDensity, QueryDensity};
 pub use group::{DeviceCurve, base_bytes, scalar_bytes};
 pub use pending::Pending;
 use pending::Results;
 pub use plan::Plan;
 use queue::{Kernels, Queue, Terms};
 use scratch::Scratch;
-pub use stage::{DeviceMsmH, Join, LoadWorkspace};
+pub use stage::{
+    DeviceMsmA, DeviceMsmB1, DeviceMsmB2, DeviceMsmH, DeviceMsmL, Join, LoadDensity, LoadWorkspace,
+};
 pub use workspace::{Extent, Workspace};
 
 use crate::MsmError;

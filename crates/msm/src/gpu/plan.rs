@@ -44,6 +44,8 @@ pub(super) const MERGE: u32 = 8;
 const MOST_FOLD: u32 = 5;
 /// Threads that a multiprocessor has at once, of kernels that add points.
 const RESIDENT: u64 = 384;
+/// Threads of a block of `msm_picks` (witness.cuh).
+pub(super) const PICK_THREADS: u32 = 256;
 /// Words of bits that a warp takes at once (witness.cuh).
 const WARP_WORDS: u64 = 32;
 /// The most spans of words, each of which a warp takes.
@@ -108,12 +110,25 @@ impl Plan {
     /// # Errors
     /// [`MsmError::Limit`] if there is none.
     pub fn new<C: DeviceCurve>(len: u64, limit: u64, units: u32) -> Result<Self, MsmError> {
+        Self::within::<C>(Load { terms: len, bases: 0 }, limit, units)
+    }
+
+    /// The same for a sum over a witness with a base for so many variables, of which so many may be neither
+    /// 0 nor 1.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn witness<C: DeviceCurve>(wide: u64, bases: u64, limit: u64, units: u32) -> Result<Self, MsmError> {
+        Self::within::<C>(Load { terms: wide.min(bases), bases }, limit, units)
+    }
+
+    fn within<C: DeviceCurve>(load: Load, limit: u64, units: u32) -> Result<Self, MsmError> {
         let mut least = u64::MAX;
         let fits = |sizes: &Sizes| {
             least = least.min(sizes.bytes());
             sizes.bytes() <= limit
         };
-        Self::best::<C>(Load { terms: len, bases: 0 }, fits, units).ok_or(MsmError::Limit { limit, least })
+        Self::best::<C>(load, fits, units).ok_or(MsmError::Limit { limit, least })
     }
 
     /// The plan for a load that takes the least time of those whose memory `fits`.
@@ -148,8 +163,9 @@ impl Plan {
         Self { len, terms, bits, wide, windows, group, rounds, chunk: 1, fold, ones: 0 }.chunked(units)
     }
 
-    /// The same beside which `ones` bases at once may be of variables that are 1.
-    pub(super) fn with_ones(self, ones: u64, units: u32) -> Self {
+    /// The same for sums over a witness, of so many bases at once.
+    #[must_use]
+    pub fn with_ones(self, ones: u64, units: u32) -> Self {
         Self { ones, ..self }.chunked(units)
     }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use cuzk_gpu_backend::{Backend, Context};
 use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Placement, Stage};
-use cuzk_values::{Coeffs, DeviceBases, G1Affine, OnDevice, Poly};
+use cuzk_values::{Coeffs, Densities, DeviceBases, DeviceWitness, G1Affine, G2Affine, OnDevice, Poly};
 use rayon::prelude::*;
 
-use super::{DeviceCurve, Extent, Pending, Workspace};
-use crate::{G1, MsmError, Sum};
+use super::{DeviceCurve, DeviceDensity, Extent, Pending, Workspace};
+use crate::{G1, G2, MsmError, Sum};
 
 /// The device of the place where a stage runs.
 fn context<'a, B: Backend>(cx: &Cx<'a>) -> Result<&'a Context<B>, MsmError> {
@@ -56,6 +56,43 @@ impl<B: Backend> Stage for LoadWorkspace<B> {
     }
 }
 
+/// `msm.densities`: which variables of a circuit have a base in each query, for all of its proofs.
+pub struct LoadDensity<B> {
+    densities: Arc<Densities>,
+    backend: PhantomData<fn() -> B>,
+}
+
+impl<B> LoadDensity<B> {
+    /// Those of a circuit.
+    pub fn new(densities: Arc<Densities>) -> Self {
+        Self { densities, backend: PhantomData }
+    }
+}
+
+impl<B: Backend> Stage for LoadDensity<B> {
+    type In = ();
+    type Out = DeviceDensity<B>;
+    type Error = MsmError;
+
+    fn name(&self) -> Cow<'static, str> {
+        "msm.densities".into()
+    }
+    /// Besides what stays on the device: words and ranks of one query, and bits that are all ones.
+    fn cost(&self) -> Cost {
+        let bytes = DeviceDensity::<B>::bytes(&self.densities);
+        Cost::free().scratch(Footprint::host(bytes)).output(Footprint::device(bytes))
+    }
+    fn placement(&self) -> Placement {
+        Placement::Gpu
+    }
+    fn kind(&self, error: &MsmError) -> ErrorKind {
+        error.kind()
+    }
+    fn run(&self, cx: &Cx<'_>, (): ()) -> Result<DeviceDensity<B>, MsmError> {
+        DeviceDensity::new(context(cx)?, &self.densities)
+    }
+}
+
 /// `msm.h`: the quotient × a range of the `h` query.
 pub struct DeviceMsmH<B>(PhantomData<fn() -> B>);
 
@@ -88,6 +125,69 @@ impl<B: Backend> Stage for DeviceMsmH<B> {
         let (at, len) = (range.start as u64, range.len() as u64);
         workspace.queue::<G1>(stream, [bases.points(), h.buffer()], [0, at], len)
     }
+}
+
+/// A witness × a range of a query.
+macro_rules! witness_stage {
+    ($(#[$doc:meta])* $stage:ident, $name:literal, $curve:ident, $base:ident, $query:ident) => {
+        $(#[$doc])*
+        pub struct $stage<B>(PhantomData<fn() -> B>);
+
+        impl<B> Default for $stage<B> {
+            fn default() -> Self {
+                Self(PhantomData)
+            }
+        }
+
+        impl<B: Backend> Stage for $stage<B> {
+            type In = (
+                Arc<DeviceWitness<B::Buffer>>,
+                Arc<DeviceBases<B::Buffer, $base>>,
+                Arc<DeviceDensity<B>>,
+                Arc<Workspace<B>>,
+            );
+            type Out = Pending<B, $curve>;
+            type Error = MsmError;
+
+            fn name(&self) -> Cow<'static, str> {
+                $name.into()
+            }
+            fn cost(&self) -> Cost {
+                Cost::free().output(Footprint::ZERO)
+            }
+            fn placement(&self) -> Placement {
+                Placement::Gpu
+            }
+            fn kind(&self, error: &MsmError) -> ErrorKind {
+                error.kind()
+            }
+            fn run(
+                &self,
+                cx: &Cx<'_>,
+                (witness, bases, density, workspace): Self::In,
+            ) -> Result<Self::Out, MsmError> {
+                let stream = context::<B>(cx)?.compute();
+                workspace.witness::<$curve>(stream, &witness, &density.$query, &bases)
+            }
+        }
+    };
+}
+
+witness_stage! {
+    /// `msm.l`: the auxiliary variables × a range of the `l` query.
+    DeviceMsmL, "msm.l", G1, G1Affine, l
+}
+witness_stage! {
+    /// `msm.a`: the variables × a range of the `a` query.
+    DeviceMsmA, "msm.a", G1, G1Affine, a
+}
+witness_stage! {
+    /// `msm.b1`: the variables × a range of the `b_g1` query.
+    DeviceMsmB1, "msm.b1", G1, G1Affine, b
+}
+witness_stage! {
+    /// `msm.b2`: the variables × a range of the `b_g2` query.
+    DeviceMsmB2, "msm.b2", G2, G2Affine, b
 }
 
 /// `msm.join`: the sum of sums under way, those of the ranges of a query. It waits for them.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cuzk_gpu_backend::{Backend, Context};
+use cuzk_gpu_backend::{Backend, Context, Device};
 use cuzk_pipeline_core::{Footprint, Value};
 
 use super::pending::Results;
@@ -37,30 +37,16 @@ impl Extent {
         let full = Load { terms, bases: 0 };
         let witness = Load { terms: wide.min(bases), bases };
         let mut least = u64::MAX;
-        // The longest sum may leave the others some of the limit.
-        for share in [8, 7, 6, 4, 2, 1] {
-            let fits = |sizes: &Sizes| {
-                least = least.min(sizes.bytes());
-                sizes.bytes() <= limit / 8 * share
-            };
-            let Some(plan) = Plan::best::<G1>(full, fits, units) else { continue };
-            let mut sizes = plan.sizes::<G1>();
-            let mut fits = |sizes: &Sizes, other: &Sizes| {
-                let bytes = sizes.max(other).bytes();
-                least = least.min(bytes);
-                bytes <= limit
-            };
-            if bases > 0 {
-                let Some(plan) = Plan::best::<G1>(witness, |other| fits(&sizes, other), units) else {
-                    continue;
-                };
-                sizes = sizes.max(&plan.sizes::<G1>());
-                let Some(plan) = Plan::best::<G2>(witness, |other| fits(&sizes, other), units) else {
-                    continue;
-                };
-                sizes = sizes.max(&plan.sizes::<G2>());
+        // The sum of full width may have to leave the others some of the limit.
+        for parts in [8, 7, 6, 4, 2, 1] {
+            let sizes = enough::<G1>(None, full, limit - limit / 8 * (8 - parts), units)
+                .and_then(|sizes| enough::<G1>(Some(&sizes), witness, limit, units))
+                .and_then(|sizes| enough::<G2>(Some(&sizes), witness, limit, units));
+            match sizes {
+                Ok(sizes) => return Ok(sizes),
+                Err(bytes) if bytes > limit => least = least.min(bytes),
+                Err(_) => {}
             }
-            return Ok(sizes);
         }
         Err(MsmError::Limit { limit, least })
     }
@@ -75,17 +61,30 @@ impl Extent {
     }
 }
 
+/// Sizes that are enough for the best plan of a load, and for others; or the least bytes that would be.
+fn enough<C: DeviceCurve>(other: Option<&Sizes>, load: Load, limit: u64, units: u32) -> Result<Sizes, u64> {
+    let both = |sizes: &Sizes| other.map_or(*sizes, |other| other.max(sizes));
+    let mut least = u64::MAX;
+    let fits = |sizes: &Sizes| {
+        let bytes = both(sizes).bytes();
+        least = least.min(bytes);
+        bytes <= limit
+    };
+    let plan = Plan::best::<C>(load, fits, units);
+    plan.map(|plan| both(&plan.sizes::<C>())).ok_or(least)
+}
+
 /// Kernels of both groups, and memory that all sums of a circuit use in turn.
 ///
 /// Sums may be queued by several threads: one after the other, each as a whole. All of them go to one
 /// stream, whose order keeps them apart on the device.
 #[derive(Debug)]
 pub struct Workspace<B: Backend> {
-    extent: Extent,
+    units: u32,
     pub(super) g1: Kernels<B>,
     pub(super) g2: Kernels<B>,
-    scratch: Scratch<B>,
-    results: Arc<Results<B>>,
+    pub(super) scratch: Scratch<B>,
+    pub(super) results: Arc<Results<B>>,
     /// What was chosen for the loads that came.
     plans: Mutex<HashMap<(&'static str, Load), Plan>>,
 }
@@ -96,13 +95,25 @@ impl<B: Backend> Workspace<B> {
     /// # Errors
     /// [`MsmError::Limit`] if nothing is small enough, and what the device says.
     pub fn new(context: &Context<B>, extent: Extent) -> Result<Self, MsmError> {
-        let (device, sizes) = (context.device(), extent.sizes()?);
+        Self::of(context, &extent.sizes()?, extent.sums, extent.units)
+    }
+
+    /// As [`new`](Self::new), for [`witness_by`](Self::witness_by) with one plan.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn with_plan<C: DeviceCurve>(context: &Context<B>, plan: &Plan) -> Result<Self, MsmError> {
+        Self::of(context, &plan.sizes::<C>(), 1, context.device().info().units)
+    }
+
+    fn of(context: &Context<B>, sizes: &Sizes, sums: u32, units: u32) -> Result<Self, MsmError> {
+        let device = context.device();
         Ok(Self {
-            extent,
+            units,
             g1: Kernels::new::<G1>(device)?,
             g2: Kernels::new::<G2>(device)?,
-            scratch: Scratch::new(device, &sizes)?,
-            results: Results::new(device, sizes.results, extent.sums)?,
+            scratch: Scratch::new(device, sizes)?,
+            results: Results::new(device, sizes.results, sums)?,
             plans: Mutex::default(),
         })
     }
@@ -118,7 +129,7 @@ impl<B: Backend> Workspace<B> {
             least = least.min(self.scratch.sizes.max(sizes).bytes());
             self.scratch.sizes.hold(sizes)
         };
-        let plan = Plan::best::<C>(load, fits, self.extent.units)
+        let plan = Plan::best::<C>(load, fits, self.units)
             .ok_or(MsmError::Limit { limit: self.scratch.sizes.bytes(), least })?;
         plans.insert((C::NAME, load), plan);
         Ok(plan)
