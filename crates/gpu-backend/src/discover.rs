@@ -79,6 +79,7 @@ pub struct Discovery {
 /// Asks every backend that this crate knows, the fastest first. The host comes last: it is there
 /// for tests, and no engine should take it for an accelerator.
 pub fn discover() -> Vec<Discovery> {
+    #[cfg(not(all(feature = "cuda", feature = "opencl")))]
     let absent = |backend| {
         let reason = "it is not part of this build".to_owned();
         Discovery { backend, devices: Err(Error::Unavailable { backend, reason }) }
@@ -87,7 +88,11 @@ pub fn discover() -> Vec<Discovery> {
     let cuda = Discovery { backend: crate::Cuda::NAME, devices: crate::Cuda::devices() };
     #[cfg(not(feature = "cuda"))]
     let cuda = absent("cuda");
-    vec![cuda, absent("opencl"), Discovery { backend: Host::NAME, devices: Host::devices() }]
+    #[cfg(feature = "opencl")]
+    let opencl = Discovery { backend: crate::OpenCl::NAME, devices: crate::OpenCl::devices() };
+    #[cfg(not(feature = "opencl"))]
+    let opencl = absent("opencl");
+    vec![cuda, opencl, Discovery { backend: Host::NAME, devices: Host::devices() }]
 }
 
 impl fmt::Display for Discovery {
