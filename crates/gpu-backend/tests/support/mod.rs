@@ -114,7 +114,8 @@ pub(crate) fn fields_clh() -> String {
         let source = builder.build_64_bit_limbs();
         source.strip_prefix(common).expect("it begins with what is common").trim().to_owned()
     };
-    let [fr, fp2] = [only(SourceBuilder::new().add_field::<Fr>()), only(SourceBuilder::new().add_field::<Fp2>())];
+    let [fr, fp2] =
+        [only(SourceBuilder::new().add_field::<Fr>()), only(SourceBuilder::new().add_field::<Fp2>())];
     let mut text = String::from(
         "// Made by `cargo run -p cuzk-gpu-backend --example constants` with ec-gpu-gen 0.7.1, which is\n\
          // MIT OR Apache-2.0, by dignifiedquire and others; a test compares it.\n\
