@@ -3,8 +3,6 @@
 #![cfg(feature = "opencl")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
-use std::fs;
-
 use cuzk_gpu_backend::{
     Arg, Backend, Buffer, Device, Error, Event, Family, Grid, OpenCl, Param, Pinned, Signature, Stream,
     discover,
@@ -155,39 +153,6 @@ fn events_tell_how_long_kernels_take() {
     }
     let time = stream.record().unwrap().since(&start).unwrap();
     assert!(time.as_micros() >= 5, "{time:?} for 256 MiB");
-}
-
-#[test]
-fn programs_are_kept_in_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let kept = folder.path().join("kept");
-    OpenCl::cache_in(&kept);
-    let files = || -> Vec<_> { fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().path()).collect() };
-    let run = |value| open().map(|device| assert_eq!(store(&device, value), value));
-    let Some(()) = run(1) else { return };
-    let [path] = &files()[..] else { panic!("{:?}", files()) };
-    let whole = fs::read(path).unwrap();
-    let _ = run(2);
-    assert_eq!(fs::read(path).unwrap(), whole, "it was found");
-    // Damaged at either end, cut short, empty, another's: made again, as it was.
-    let flip = |at: usize| {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 1;
-        bytes
-    };
-    let last = whole.len() - 1;
-    for (i, bytes) in
-        [flip(0), flip(40), flip(last), whole[..100].to_vec(), vec![], vec![7; 5000]].iter().enumerate()
-    {
-        fs::write(path, bytes).unwrap();
-        let _ = run(i as u64);
-        assert_ne!(fs::read(path).unwrap(), *bytes, "{i}");
-        assert!(fs::read(path).unwrap().len() > 100, "{i}");
-    }
-    // A folder that cannot be is no error.
-    OpenCl::cache_in(path.join("no folder"));
-    let _ = run(3);
-    assert_eq!(files().len(), 1, "no temporary files are left");
 }
 
 #[test]

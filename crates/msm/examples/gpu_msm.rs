@@ -1,6 +1,6 @@
-//! Times of a multiplication on the first NVIDIA device, each sum checked against the CPU's.
+//! Times of a multiplication on the first device of a backend, each sum checked against the CPU's.
 //!
-//! `gpu_msm g1|g2 [--once] LOG[:BITS[:GROUP[:ROUNDS]]]...`: 2^LOG terms, with windows of BITS, GROUP windows at
+//! `gpu_msm g1|g2 [--opencl] [--once] LOG[:BITS[:GROUP[:ROUNDS]]]...`: 2^LOG terms, with windows of BITS, GROUP windows at
 //! once and ROUNDS of pairs where they are given. Bases and scalars are on the device.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use blst::blst_fr;
 use blstrs::Scalar;
-use cuzk_gpu_backend::{Backend, Cuda, Device, Stream};
+use cuzk_gpu_backend::{Backend, Cuda, Device, OpenCl, Stream};
 use cuzk_msm::gpu::{DeviceCurve, GpuMsm, Plan, base_bytes};
 use cuzk_msm::{G1, G2, msm};
 use group::prime::PrimeCurveAffine;
@@ -54,28 +54,34 @@ where
 }
 
 fn main() {
-    match std::env::args().nth(1).as_deref() {
-        Some("g1") => run::<G1>(),
-        Some("g2") => run::<G2>(),
-        _ => println!("gpu_msm g1|g2 LOG[:BITS[:GROUP[:ROUNDS]]]..."),
+    let opencl = std::env::args().any(|argument| argument == "--opencl");
+    match (std::env::args().nth(1).as_deref(), opencl) {
+        (Some("g1"), false) => run::<Cuda, G1>(),
+        (Some("g2"), false) => run::<Cuda, G2>(),
+        (Some("g1"), true) => run::<OpenCl, G1>(),
+        (Some("g2"), true) => run::<OpenCl, G2>(),
+        _ => println!("gpu_msm g1|g2 [--opencl] [--once] LOG[:BITS[:GROUP[:ROUNDS]]]..."),
     }
 }
 
-fn run<C: DeviceCurve>()
+/// The logarithm of the terms, bases, scalars and their sum.
+type Case<B, P> = (u32, <B as Backend>::Buffer, <B as Backend>::Buffer, P);
+
+fn run<B: Backend, C: DeviceCurve>()
 where
     C::Affine: PrimeCurveAffine<Curve = C::Projective>,
     C::Projective: Curve<AffineRepr = C::Affine>,
 {
     // For a profiler, which runs each kernel many times itself.
     let once = std::env::args().any(|argument| argument == "--once");
-    let device = Cuda::open(0, None).unwrap();
+    let device = B::open(0, None).unwrap();
     let stream = device.stream().unwrap();
     let bases = bases::<C>();
     let bytes: Vec<u8> = bases.par_iter().flat_map_iter(base_bytes::<C>).collect();
     println!("{}", device.info().name);
     println!("log bits windows group rounds chunk   bytes   median     least  right");
-    let mut at: Option<(u32, _, _, C::Projective)> = None;
-    for argument in std::env::args().skip(2).filter(|argument| argument != "--once") {
+    let mut at: Option<Case<B, C::Projective>> = None;
+    for argument in std::env::args().skip(2).filter(|argument| !argument.starts_with("--")) {
         let mut numbers = argument.split(':').map(|number| number.parse::<u32>().unwrap());
         let (log, bits, group, rounds) =
             (numbers.next().unwrap(), numbers.next(), numbers.next(), numbers.next());
@@ -109,7 +115,7 @@ where
         let plan = bits.map_or(chosen, |bits| {
             Plan::of(n, [bits, rounds.unwrap_or(chosen.rounds)], n, group.unwrap_or(chosen.group), units)
         });
-        let sum = GpuMsm::<Cuda, C>::with_plan(&device, plan).unwrap();
+        let sum = GpuMsm::<B, C>::with_plan(&device, plan).unwrap();
         let (mut seconds, mut right) = (Vec::new(), true);
         for _ in 0..if once { 1 } else { TIMES } {
             let start = Instant::now();

@@ -2,10 +2,8 @@
 //! NVIDIA's and OpenCL's devices where there are any.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
-use std::time::Duration;
-
 use blst::blst_fr;
-use cuzk_gpu_backend::{Backend, Device, Error, Event, Host, Stream};
+use cuzk_gpu_backend::{Backend, Device, Error, Host};
 use cuzk_ntt::gpu::{DeviceDomain, Shift, download, upload};
 use cuzk_ntt::{Domain, NttError, quotient, quotient_with_c};
 use cuzk_values::{Poly, Scalar};
@@ -126,8 +124,11 @@ fn quotients_are_the_cpus<B: Backend>(logs: impl IntoIterator<Item = u32>) {
     }
 }
 
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 /// The median of nine, after two.
-fn median<B: Backend>(stream: &B::Stream, mut f: impl FnMut()) -> Duration {
+fn median<B: Backend>(stream: &B::Stream, mut f: impl FnMut()) -> std::time::Duration {
+    use cuzk_gpu_backend::{Event, Stream};
+
     let mut times: Vec<_> = (0..11)
         .map(|_| {
             let start = stream.record().unwrap();
@@ -140,8 +141,11 @@ fn median<B: Backend>(stream: &B::Stream, mut f: impl FnMut()) -> Duration {
     times[4]
 }
 
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 /// Prints the times of transforms.
 fn print_times<B: Backend>(logs: impl IntoIterator<Item = u32>) {
+    use cuzk_gpu_backend::Stream;
+
     let Some(device) = open::<B>() else { return };
     let stream = device.stream().unwrap();
     let scalars = random(20, &mut rng());
@@ -158,7 +162,7 @@ fn print_times<B: Backend>(logs: impl IntoIterator<Item = u32>) {
             buffer
         });
         let [a, b, c] = &buffers;
-        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
         let time = |f: Gpu<B>, shift: Option<&Shift<B>>| {
             ms(median::<B>(&stream, || f(&domain, &stream, a, shift).unwrap()))
         };
