@@ -64,6 +64,9 @@ impl Kind {
             Self::Cuda => Ok(visitor.visit::<crate::Cuda>()),
             #[cfg(not(feature = "cuda"))]
             Self::Cuda => Err(absent(self)),
+            #[cfg(feature = "opencl")]
+            Self::OpenCl => Ok(visitor.visit::<crate::OpenCl>()),
+            #[cfg(not(feature = "opencl"))]
             Self::OpenCl => Err(absent(self)),
             Self::Host => Ok(visitor.visit::<Host>()),
         }

@@ -1,5 +1,5 @@
-//! Transforms and the quotient on devices against the CPU's, on the host backend always and on
-//! NVIDIA's devices where there are any.
+//! Transforms and the quotient on devices against the CPU's, on the host backend always, and on
+//! NVIDIA's and OpenCL's devices where there are any.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use std::sync::Arc;
@@ -159,6 +159,62 @@ fn quotients_are_the_cpus<B: Backend>(logs: impl IntoIterator<Item = u32>) {
     }
 }
 
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+/// The median of nine, after two.
+fn median<B: Backend>(stream: &B::Stream, mut f: impl FnMut()) -> std::time::Duration {
+    use cuzk_gpu_backend::{Event, Stream};
+
+    let mut times: Vec<_> = (0..11)
+        .map(|_| {
+            let start = stream.record().unwrap();
+            f();
+            stream.record().unwrap().since(&start).unwrap()
+        })
+        .collect();
+    times.drain(..2);
+    times.sort();
+    times[4]
+}
+
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+/// Prints the times of transforms.
+fn print_times<B: Backend>(logs: impl IntoIterator<Item = u32>) {
+    use cuzk_gpu_backend::Stream;
+
+    let Some(device) = open::<B>() else { return };
+    let stream = device.stream().unwrap();
+    let scalars = random(20, &mut rng());
+    for log in logs {
+        let domain = DeviceDomain::<B>::new(&device, &stream, log).unwrap();
+        let shift = domain.shift(&device, &stream, Domain::GENERATOR).unwrap();
+        let divisor = domain.divisor(&device, &stream).unwrap();
+        let buffers = [(); 3].map(|()| {
+            let buffer = device.buffer(domain.bytes()).unwrap();
+            upload::<B>(&stream, &scalars, &buffer).unwrap();
+            for i in 1..1_u64 << (log - 20) {
+                stream.copy(&buffer, 0..32 << 20, &buffer, i * (32 << 20)).unwrap();
+            }
+            buffer
+        });
+        let [a, b, c] = &buffers;
+        let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+        let time = |f: Gpu<B>, shift: Option<&Shift<B>>| {
+            ms(median::<B>(&stream, || f(&domain, &stream, a, shift).unwrap()))
+        };
+        eprintln!(
+            "2^{log}: ntt NR {:.3} RN {:.3}, coset NR {:.3} RN {:.3}, intt NR {:.3} RN {:.3}, coset NR {:.3} ms; quotient {:.3} ms",
+            time(DeviceDomain::ntt_to_reversed, None),
+            time(DeviceDomain::ntt_from_reversed, None),
+            time(DeviceDomain::ntt_to_reversed, Some(&shift)),
+            time(DeviceDomain::ntt_from_reversed, Some(&shift)),
+            time(DeviceDomain::intt_to_reversed, None),
+            time(DeviceDomain::intt_from_reversed, None),
+            time(DeviceDomain::intt_to_reversed, Some(&shift)),
+            ms(median::<B>(&stream, || domain.quotient(&stream, &divisor, a, b, c).unwrap())),
+        );
+    }
+}
+
 #[test]
 fn transforms() {
     transforms_are_the_cpus::<Host>(0..=12);
@@ -195,9 +251,7 @@ fn what_cannot_be_transformed_is_refused() {
 
 #[cfg(feature = "cuda")]
 mod cuda {
-    use std::time::Duration;
-
-    use cuzk_gpu_backend::{Cuda, Event, Stream};
+    use cuzk_gpu_backend::Cuda;
 
     use super::*;
 
@@ -223,55 +277,41 @@ mod cuda {
         quotients_are_the_cpus::<Cuda>([24]);
     }
 
-    /// The median of nine, after two.
-    fn median(stream: &<Cuda as Backend>::Stream, mut f: impl FnMut()) -> Duration {
-        let mut times: Vec<_> = (0..11)
-            .map(|_| {
-                let start = stream.record().unwrap();
-                f();
-                stream.record().unwrap().since(&start).unwrap()
-            })
-            .collect();
-        times.drain(..2);
-        times.sort();
-        times[4]
-    }
-
-    /// Prints the times of transforms.
     #[test]
     #[ignore = "a measurement"]
     fn times() {
-        let Some(device) = open::<Cuda>() else { return };
-        let stream = device.stream().unwrap();
-        let scalars = random(20, &mut rng());
-        for log in 20..=27 {
-            let domain = DeviceDomain::<Cuda>::new(&device, &stream, log).unwrap();
-            let shift = domain.shift(&device, &stream, Domain::GENERATOR).unwrap();
-            let divisor = domain.divisor(&device, &stream).unwrap();
-            let buffers = [(); 3].map(|()| {
-                let buffer = device.buffer(domain.bytes()).unwrap();
-                upload::<Cuda>(&stream, &scalars, &buffer).unwrap();
-                for i in 1..1_u64 << (log - 20) {
-                    stream.copy(&buffer, 0..32 << 20, &buffer, i * (32 << 20)).unwrap();
-                }
-                buffer
-            });
-            let [a, b, c] = &buffers;
-            let ms = |time: Duration| time.as_secs_f64() * 1e3;
-            let time = |f: Gpu<Cuda>, shift: Option<&Shift<Cuda>>| {
-                ms(median(&stream, || f(&domain, &stream, a, shift).unwrap()))
-            };
-            eprintln!(
-                "2^{log}: ntt NR {:.3} RN {:.3}, coset NR {:.3} RN {:.3}, intt NR {:.3} RN {:.3}, coset NR {:.3} ms; quotient {:.3} ms",
-                time(DeviceDomain::ntt_to_reversed, None),
-                time(DeviceDomain::ntt_from_reversed, None),
-                time(DeviceDomain::ntt_to_reversed, Some(&shift)),
-                time(DeviceDomain::ntt_from_reversed, Some(&shift)),
-                time(DeviceDomain::intt_to_reversed, None),
-                time(DeviceDomain::intt_from_reversed, None),
-                time(DeviceDomain::intt_to_reversed, Some(&shift)),
-                ms(median(&stream, || domain.quotient(&stream, &divisor, a, b, c).unwrap())),
-            );
-        }
+        print_times::<Cuda>(20..=27);
+    }
+}
+
+#[cfg(feature = "opencl")]
+mod opencl {
+    use cuzk_gpu_backend::OpenCl;
+
+    use super::*;
+
+    #[test]
+    fn transforms() {
+        OpenCl::accept_cpus();
+        transforms_are_the_cpus::<OpenCl>(0..=13);
+    }
+
+    #[test]
+    fn quotients() {
+        OpenCl::accept_cpus();
+        quotients_are_the_cpus::<OpenCl>(0..=13);
+    }
+
+    #[test]
+    #[ignore = "gigabytes"]
+    fn long_ones() {
+        transforms_are_the_cpus::<OpenCl>([20, 22]);
+        quotients_are_the_cpus::<OpenCl>([20, 22]);
+    }
+
+    #[test]
+    #[ignore = "a measurement"]
+    fn times() {
+        print_times::<OpenCl>([20, 22, 24]);
     }
 }
