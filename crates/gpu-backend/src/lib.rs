@@ -22,7 +22,7 @@ pub mod suite;
 
 pub use arena::{Arena, Block};
 pub use backend::{Backend, Buffer, Device, Event, Kernel, Pinned, Stream};
-pub use context::Context;
+pub use context::{Context, Staging};
 #[cfg(feature = "cuda")]
 pub use cuda::Cuda;
 pub use discover::{DeviceInfo, Discovery, discover};

@@ -117,7 +117,7 @@ fn open<B: Backend>() -> Option<B::Device> {
 }
 
 /// Bytes in which the parameters stay on the device, and in which they are streamed.
-const ROOMS: [u64; 2] = [4 << 30, 24 << 20];
+const ROOMS: [u64; 2] = [4 << 30, 2 << 20];
 
 fn proofs_are_the_cpus<B: Backend>(kind: Kind) {
     let Some(device) = open::<B>() else { return };

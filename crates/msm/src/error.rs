@@ -1,6 +1,6 @@
 //! What goes wrong in a multiplication.
 
-use cuzk_pipeline_core::{Cancelled, ErrorKind, Place};
+use cuzk_pipeline_core::{Cancelled, ErrorKind};
 use cuzk_values::BasesError;
 
 use crate::Arithmetic;
@@ -49,14 +49,6 @@ pub enum MsmError {
         /// How many it takes.
         least: u64,
     },
-    /// A stage of a device runs where there is none.
-    #[error("no device of the backend `{backend}` at {place}")]
-    NoDevice {
-        /// The backend.
-        backend: &'static str,
-        /// Where.
-        place: Place,
-    },
     /// What a device says.
     #[error("device")]
     Device(#[from] cuzk_gpu_backend::Error),
@@ -73,11 +65,9 @@ impl MsmError {
             Self::Bases(_) => ErrorKind::Input,
             Self::Cancelled(_) | Self::Limit { .. } => ErrorKind::Resource,
             Self::Device(error) => error.kind(),
-            Self::Lengths { .. }
-            | Self::Density { .. }
-            | Self::Source { .. }
-            | Self::Unavailable(_)
-            | Self::NoDevice { .. } => ErrorKind::Bug,
+            Self::Lengths { .. } | Self::Density { .. } | Self::Source { .. } | Self::Unavailable(_) => {
+                ErrorKind::Bug
+            }
         }
     }
 }

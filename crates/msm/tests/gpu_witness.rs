@@ -309,7 +309,10 @@ fn stages_make_a_proofs_sums<B: Backend>(log: u32) {
 fn a_place_without_the_device_is_an_error() {
     let stage = LoadWorkspace::<Host>::new(extent(8, 8, 1 << 20)).unwrap();
     let error = stage.run(&Cx::detached(), ()).map(drop).unwrap_err();
-    assert!(matches!(error, MsmError::NoDevice { .. }) && stage.kind(&error) == ErrorKind::Bug, "{error}");
+    assert!(
+        matches!(error, MsmError::Device(Error::NoContext { .. })) && stage.kind(&error) == ErrorKind::Bug,
+        "{error}"
+    );
     let error = LoadWorkspace::<Host>::new(extent(8, 8, 1 << 10)).map(drop).unwrap_err();
     assert!(matches!(error, MsmError::Limit { limit: 1024, least } if least > 1024), "{error}");
 }

@@ -469,7 +469,7 @@ fn failures_leave_nothing_behind<P: TestPoint>() {
     assert_eq!(bench.used(), clean);
 
     let elsewhere = load().run(&Cx::detached(), bench.staging.clone()).unwrap_err();
-    assert!(matches!(elsewhere, SrsError::Device(Error::Unavailable { backend: "host", .. })));
+    assert!(matches!(elsewhere, SrsError::Device(Error::NoContext { backend: "host", .. })));
 
     // Three copies, a setting to zero, the kernel.
     for after in 0..5 {

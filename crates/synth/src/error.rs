@@ -106,12 +106,6 @@ pub enum SynthError {
         /// How much was asked for.
         bytes: usize,
     },
-    /// The stage is on no device of its backend.
-    #[error("the stage is on no device of backend {backend}")]
-    NoDevice {
-        /// Which.
-        backend: &'static str,
-    },
     /// A device's call failed.
     #[error(transparent)]
     Device(#[from] cuzk_gpu_backend::Error),
@@ -134,7 +128,6 @@ impl SynthError {
             Self::Memory { .. } | Self::Cancelled(_) => ErrorKind::Resource,
             Self::Device(error) => error.kind(),
             Self::Synthesis(_)
-            | Self::NoDevice { .. }
             | Self::Upstream(_)
             | Self::Unequal { .. }
             | Self::R1cs(_)

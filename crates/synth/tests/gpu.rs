@@ -8,7 +8,7 @@ use blst::blst_fr;
 use cuzk_gpu_backend::host::{Fault, HostConfig, HostDevice};
 use cuzk_gpu_backend::{Backend, Buffer, Context, Device, Error, Host, Stream};
 use cuzk_pipeline_core::{CancelToken, Cx, ErrorKind, Footprint, Place, Placement, Stage, Value};
-use cuzk_synth::gpu::{DeviceEval, DeviceTemplate, LoadTemplate, Staging, UploadWitness, upload};
+use cuzk_synth::gpu::{DeviceEval, DeviceTemplate, LoadTemplate, UploadWitness, upload};
 use cuzk_synth::{
     FilecoinCircuit, PorepCircuit, PostCircuit, SnapCircuit, Statement, SynthError, WitnessSize, eval_ab,
     fixture,
@@ -152,10 +152,10 @@ fn random(rng: &mut ChaCha8Rng, most: u32, copies: u32, more: u64) -> (R1cs, Wit
     (r1cs, Witness { inputs: public, aux })
 }
 
-fn is_the_cpus<B: Backend>(context: &Context<B>, staging: &Staging<B>, r1cs: &R1cs, witness: &Witness) {
+fn is_the_cpus<B: Backend>(context: &Context<B>, r1cs: &R1cs, witness: &Witness) {
     let cx = Cx::detached();
     let template = DeviceTemplate::<B>::new(context, r1cs).unwrap();
-    let on_device = upload(&cx, context, witness, staging).unwrap();
+    let on_device = upload(&cx, context, witness).unwrap();
     let (a, b) = template.evaluate(context, &on_device).unwrap();
 
     let places: Vec<u32> = witness.aux.wide_at().iter().collect();
@@ -174,11 +174,11 @@ fn is_the_cpus<B: Backend>(context: &Context<B>, staging: &Staging<B>, r1cs: &R1
 
 fn random_circuits<B: Backend>(most: u32, circuits: usize) {
     let Some(context) = open::<B>() else { return };
-    let (rng, staging) = (&mut rng(), Staging::new());
+    let rng = &mut rng();
     for i in 0..circuits {
         let (copies, more) = (rng.gen_range(1..6), if i == 0 { 70_000 } else { 0 });
         let (r1cs, witness) = random(rng, most, copies, more);
-        is_the_cpus(&context, &staging, &r1cs, &witness);
+        is_the_cpus(&context, &r1cs, &witness);
     }
 }
 
@@ -208,9 +208,8 @@ fn filecoins() -> [(FilecoinCircuit, Witness); 4] {
 
 fn filecoins_circuits<B: Backend>() {
     let Some(context) = open::<B>() else { return };
-    let staging = Staging::new();
     for (circuit, witness) in filecoins() {
-        is_the_cpus(&context, &staging, &circuit.record().unwrap().r1cs, &witness);
+        is_the_cpus(&context, &circuit.record().unwrap().r1cs, &witness);
     }
 }
 
@@ -248,7 +247,6 @@ fn run<B: Backend, S: Stage<Error = SynthError>>(
 fn stages<B: Backend>(
     context: &Context<B>,
     (r1cs, witness): &(Arc<R1cs>, Arc<Witness>),
-    staging: Staging<B>,
 ) -> Result<OnDeviceEvals<B>, SynthError> {
     let (size, log_domain) = (size(r1cs, witness), r1cs.log_domain());
     let load = LoadTemplate::<B>::new(r1cs.clone());
@@ -256,7 +254,7 @@ fn stages<B: Backend>(
     assert_eq!((template.footprint(), load.cost().left()), (took, took));
     assert_eq!(DeviceTemplate::<B>::bytes(r1cs), took.device);
 
-    let stage = UploadWitness::<B>::new(size, Arc::new(staging));
+    let stage = UploadWitness::<B>::new(size);
     let (on_device, took) = run(context, &stage, witness.clone())?;
     assert_eq!(stage.cost().left(), took);
     assert!(on_device.footprint().fits(took));
@@ -286,7 +284,7 @@ fn some() -> (Arc<R1cs>, Arc<Witness>) {
 fn memory_is_what_was_declared<B: Backend>() {
     let Some(context) = open::<B>() else { return };
     let before = ours(&context).unwrap();
-    stages(&context, &some(), Staging::new()).unwrap();
+    stages(&context, &some()).unwrap();
     assert_eq!(ours(&context).unwrap(), before);
 }
 
@@ -301,13 +299,13 @@ fn what_is_declared_suffices() {
     let circuit = some();
     let size = size(&circuit.0, &circuit.1);
     let load = LoadTemplate::<Host>::new(circuit.0.clone()).cost();
-    let upload = UploadWitness::<Host>::new(size, Arc::default()).cost();
+    let upload = UploadWitness::<Host>::new(size).cost();
     let eval = DeviceEval::<Host>::new(size, circuit.0.log_domain()).cost();
     let floor = (load.left() + upload.left() + eval.to_start()).device;
     assert!(floor >= (load.left() + upload.to_start()).device);
     let of = |memory| {
         let device = HostDevice::new(&HostConfig { memory, ..HostConfig::default() });
-        stages(&Context::<Host>::new(device).unwrap(), &circuit, Staging::new())
+        stages(&Context::<Host>::new(device).unwrap(), &circuit)
     };
     of(floor).unwrap();
     let error = of(floor - 256).unwrap_err();
@@ -325,7 +323,7 @@ fn faults_are_errors_and_leave_the_device_as_it_was() {
             let device = HostDevice::new(&HostConfig::default());
             let context = Context::<Host>::new(device.clone()).unwrap();
             device.inject(fault(*after));
-            let result = stages(&context, &circuit, Staging::new());
+            let result = stages(&context, &circuit);
             let Err(error) = result else { return true };
             match error {
                 SynthError::Device(Error::OutOfMemory { .. }) if i == 0 => {}
@@ -334,7 +332,7 @@ fn faults_are_errors_and_leave_the_device_as_it_was() {
                 other => panic!("{other}"),
             }
             assert_eq!(ours(&context).unwrap(), 0, "{:?}", fault(*after));
-            stages(&context, &circuit, Staging::new()).unwrap();
+            stages(&context, &circuit).unwrap();
             false
         });
         // Buffers and page-locked pieces; kernels; those and copies.
@@ -349,7 +347,7 @@ fn foreign_witnesses_are_refused_before_anything_is_queued() {
     let device = HostDevice::new(&HostConfig::default());
     let context = Context::<Host>::new(device.clone()).unwrap();
     let template = DeviceTemplate::<Host>::new(&context, &r1cs).unwrap();
-    let good = upload(&Cx::detached(), &context, &witness, &Staging::new()).unwrap();
+    let good = upload(&Cx::detached(), &context, &witness).unwrap();
     let short = |buffer: &<Host as Backend>::Buffer| context.device().buffer(buffer.bytes() - 32).unwrap();
     let foreign = [
         ("inputs", DeviceWitness { inputs: short(&good.inputs), ..good.clone() }),
@@ -394,7 +392,7 @@ fn stages_want_a_device_and_can_be_cancelled() {
     let stage = UploadWitness::<Host>::new(size(&r1cs, &witness), Arc::default());
     assert_eq!((load.name(), stage.name()), ("eval.load".into(), "witness.upload".into()));
     let error = load.run(&Cx::detached(), ()).unwrap_err();
-    assert!(matches!(error, SynthError::NoDevice { backend: "host" }), "{error}");
+    assert!(matches!(error, SynthError::Device(Error::NoContext { backend: "host", .. })), "{error}");
     let error = stage.run(&Cx::detached(), witness.clone()).unwrap_err();
     assert_eq!(stage.kind(&error), ErrorKind::Bug);
 

@@ -66,8 +66,6 @@ struct OnDevice<B: Backend> {
     plan: DevicePlan,
     sizes: Sizes,
     template: LoadTemplate<B>,
-    /// What witnesses go through.
-    staging: Arc<cuzk_synth::gpu::Staging<B>>,
     densities: LoadDensity<B>,
     workspace: LoadWorkspace<B>,
     srs: Srs,
@@ -93,7 +91,6 @@ impl<B: Backend> OnDevice<B> {
             plan,
             sizes,
             template,
-            staging: Arc::default(),
             densities: LoadDensity::new(densities),
             srs,
             keys: [circuit.key(), key],
@@ -143,7 +140,7 @@ impl<B: Backend> Accelerator for OnDevice<B> {
         let workspace = g.resident(format!("{circuit}: {:?}", self.plan.workspace), self.workspace.clone());
         let quotients = g.resident(format!("2^{log_domain}"), LoadQuotients::<B>::new(log_domain));
 
-        let on_device = g.stage(UploadWitness::new(size, self.staging.clone()), witness);
+        let on_device = g.stage(UploadWitness::<B>::new(size), witness);
         let on_device = g.share(on_device);
         let (a, b) = g.stage(DeviceEval::<B>::new(size, log_domain), (on_device, template));
         let h = g.stage(DeviceQuotient::<B>::new(log_domain), (a, b, quotients));

@@ -102,6 +102,10 @@ pub struct Pending<B: Backend, C: DeviceCurve> {
 }
 
 impl<B: Backend, C: DeviceCurve> Pending<B, C> {
+    /// Its memory is the workspace's. One byte says that it is a device's, so that an engine has
+    /// those who wait for it at that device.
+    pub const WEIGHT: Footprint = Footprint::device(1);
+
     /// Chunks by one plan, of which the last was just queued.
     pub(super) fn new(stream: &B::Stream, plan: Plan, slots: Vec<Slot<B>>) -> Result<Self, MsmError> {
         Ok(Self { plan, slots, done: stream.record()?, curve: std::marker::PhantomData })
@@ -129,9 +133,8 @@ impl<B: Backend, C: DeviceCurve> Pending<B, C> {
 }
 
 impl<B: Backend, C: DeviceCurve> Value for Pending<B, C> {
-    /// None: its memory is the workspace's.
     fn footprint(&self) -> Footprint {
-        Footprint::ZERO
+        Self::WEIGHT
     }
 }
 

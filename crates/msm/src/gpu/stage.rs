@@ -7,15 +7,9 @@ use std::sync::Arc;
 use cuzk_gpu_backend::{Backend, Context};
 use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Placement, Stage};
 use cuzk_values::{Coeffs, Densities, DeviceBases, DeviceWitness, G1Affine, G2Affine, OnDevice, Poly};
-use rayon::prelude::*;
 
 use super::{DeviceCurve, DeviceDensity, Extent, Pending, Workspace};
 use crate::{G1, G2, MsmError, Sum};
-
-/// The device of the place where a stage runs.
-fn context<'a, B: Backend>(cx: &Cx<'a>) -> Result<&'a Context<B>, MsmError> {
-    cx.device().ok_or(MsmError::NoDevice { backend: B::NAME, place: cx.place() })
-}
 
 /// `msm.workspace`: the kernels and the memory of a circuit's sums, for all of its proofs.
 pub struct LoadWorkspace<B> {
@@ -31,6 +25,12 @@ impl<B> LoadWorkspace<B> {
     /// [`MsmError::Limit`] if nothing is small enough.
     pub fn new(extent: Extent) -> Result<Self, MsmError> {
         Ok(Self { extent, footprint: extent.footprint()?, backend: PhantomData })
+    }
+}
+
+impl<B> Clone for LoadWorkspace<B> {
+    fn clone(&self) -> Self {
+        Self { extent: self.extent, footprint: self.footprint, backend: PhantomData }
     }
 }
 
@@ -52,7 +52,7 @@ impl<B: Backend> Stage for LoadWorkspace<B> {
         error.kind()
     }
     fn run(&self, cx: &Cx<'_>, (): ()) -> Result<Workspace<B>, MsmError> {
-        Workspace::new(context(cx)?, self.extent)
+        Workspace::new(Context::of(cx)?, self.extent)
     }
 }
 
@@ -66,6 +66,12 @@ impl<B> LoadDensity<B> {
     /// Those of a circuit.
     pub fn new(densities: Arc<Densities>) -> Self {
         Self { densities, backend: PhantomData }
+    }
+}
+
+impl<B> Clone for LoadDensity<B> {
+    fn clone(&self) -> Self {
+        Self { densities: self.densities.clone(), backend: PhantomData }
     }
 }
 
@@ -89,7 +95,7 @@ impl<B: Backend> Stage for LoadDensity<B> {
         error.kind()
     }
     fn run(&self, cx: &Cx<'_>, (): ()) -> Result<DeviceDensity<B>, MsmError> {
-        DeviceDensity::new(context(cx)?, &self.densities)
+        DeviceDensity::new(Context::of(cx)?, &self.densities)
     }
 }
 
@@ -112,7 +118,7 @@ impl<B: Backend> Stage for DeviceMsmH<B> {
         "msm.h".into()
     }
     fn cost(&self) -> Cost {
-        Cost::free().output(Footprint::ZERO)
+        Cost::free().output(Pending::<B, G1>::WEIGHT)
     }
     fn placement(&self) -> Placement {
         Placement::Gpu
@@ -121,7 +127,7 @@ impl<B: Backend> Stage for DeviceMsmH<B> {
         error.kind()
     }
     fn run(&self, cx: &Cx<'_>, (h, bases, workspace): Self::In) -> Result<Self::Out, MsmError> {
-        let (stream, range) = (context::<B>(cx)?.compute(), bases.range());
+        let (stream, range) = (Context::<B>::of(cx)?.compute(), bases.range());
         let (at, len) = (range.start as u64, range.len() as u64);
         workspace.queue::<G1>(stream, [bases.points(), h.buffer()], [0, at], len)
     }
@@ -153,7 +159,7 @@ macro_rules! witness_stage {
                 $name.into()
             }
             fn cost(&self) -> Cost {
-                Cost::free().output(Footprint::ZERO)
+                Cost::free().output(Pending::<B, G1>::WEIGHT)
             }
             fn placement(&self) -> Placement {
                 Placement::Gpu
@@ -166,7 +172,7 @@ macro_rules! witness_stage {
                 cx: &Cx<'_>,
                 (witness, bases, density, workspace): Self::In,
             ) -> Result<Self::Out, MsmError> {
-                let stream = context::<B>(cx)?.compute();
+                let stream = Context::<B>::of(cx)?.compute();
                 workspace.witness::<$curve>(stream, &witness, &density.$query, &bases)
             }
         }
@@ -210,15 +216,18 @@ impl<B: Backend, C: DeviceCurve<Projective: Send>> Stage for Join<B, C> {
     fn cost(&self) -> Cost {
         Cost::free().output(Footprint::host(size_of::<C::Projective>() as u64))
     }
+    /// Where the sums are, so that a device that was lost is known to be the one.
     fn placement(&self) -> Placement {
-        Placement::Cpu
+        Placement::Gpu
     }
     fn kind(&self, error: &MsmError) -> ErrorKind {
         error.kind()
     }
     fn run(&self, cx: &Cx<'_>, pending: Self::In) -> Result<Self::Out, MsmError> {
-        cx.checkpoint()?;
-        let sum = || pending.into_par_iter().map(Pending::wait).try_reduce(C::zero, |a, b| Ok(a + b));
-        cx.install(sum).map(Sum)
+        let add = |sum: C::Projective, pending: Pending<B, C>| {
+            cx.checkpoint()?;
+            Ok(sum + pending.wait()?)
+        };
+        pending.into_iter().try_fold(C::zero(), add).map(Sum)
     }
 }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::DevicePoint;
 use super::kernels::FAMILY;
-use super::staging::{Staging, context};
+use super::staging::Staging;
 use crate::SrsError;
 
 /// Points that one thread writes at once.
@@ -139,7 +139,7 @@ impl<B: Backend, P: DevicePoint> Stage for LoadBases<B, P> {
         Cost::free().output(Footprint::device(self.bytes()))
     }
     fn run(&self, cx: &Cx<'_>, staging: Arc<Staging<B>>) -> Result<Self::Out, SrsError> {
-        self.load(cx, context(cx)?, &staging)
+        self.load(cx, Context::of(cx)?, &staging)
     }
 }
 
@@ -164,7 +164,7 @@ impl<B: Backend, P: DevicePoint> Stage for LoadResident<B, P> {
         self.0.cost().scratch(Staging::<B>::bytes(Staging::<B>::PIECE))
     }
     fn run(&self, cx: &Cx<'_>, (): ()) -> Result<Self::Out, SrsError> {
-        let context = context::<B>(cx)?;
+        let context = Context::<B>::of(cx)?;
         self.0.load(cx, context, &Staging::new(context.device(), Staging::<B>::PIECE)?)
     }
 }

@@ -112,12 +112,6 @@ impl<B: Backend> Stage for MakeStaging<B> {
         Cost::free().output(Staging::<B>::bytes(self.piece))
     }
     fn run(&self, cx: &Cx<'_>, (): ()) -> Result<Staging<B>, SrsError> {
-        Staging::new(context::<B>(cx)?.device(), self.piece)
+        Staging::new(Context::<B>::of(cx)?.device(), self.piece)
     }
-}
-
-/// The device of the stage's place.
-pub(super) fn context<'a, B: Backend>(cx: &Cx<'a>) -> Result<&'a Context<B>, SrsError> {
-    let reason = || format!("{} has no device of it", cx.place());
-    cx.device().ok_or_else(|| Error::Unavailable { backend: B::NAME, reason: reason() }.into())
 }

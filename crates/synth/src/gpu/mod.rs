@@ -25,8 +25,7 @@ pub use kernels::FAMILY;
 use kernels::{Run, SCALAR, limbs, run};
 use slices::{Entry, Extent, Slice, Slices};
 pub use stage::{DeviceEval, LoadTemplate, UploadWitness};
-use staging::Pieces;
-pub use staging::Staging;
+use staging::Sender;
 pub use upload::upload;
 
 /// Threads of a block.
@@ -112,8 +111,7 @@ impl<B: Backend> DeviceTemplate<B> {
 
     /// The template of these constraints. The copies are queued on [`Context::transfer`], and what is
     /// queued on [`Context::compute`] from then on comes after them; the constraints were read when
-    /// this returns. The host holds two pieces of page-locked memory meanwhile ([`Staging`]) and a
-    /// few megabytes.
+    /// this returns. The host holds a few megabytes meanwhile.
     ///
     /// # Errors
     /// [`SynthError::Device`].
@@ -124,7 +122,7 @@ impl<B: Backend> DeviceTemplate<B> {
     fn planned(cx: &Cx<'_>, context: &Context<B>, r1cs: &R1cs, plan: &Plan) -> Result<Self, SynthError> {
         let kernel = |name| context.device().kernel(&FAMILY, name);
         let (columns, rows) = (kernel("eval_columns")?, kernel("eval_rows")?);
-        let mut sender = Sender { cx, context, pieces: Pieces::new(context)? };
+        let mut sender = Sender::new(cx, context);
         let values = r1cs.coefficients.values();
         let digits: Vec<Scalar> = DIGITS.map(scalar).collect();
         let template = Self {
@@ -236,12 +234,6 @@ impl<B: Backend> fmt::Debug for DeviceTemplate<B> {
 }
 
 /// Fills new buffers.
-struct Sender<'a, B: Backend> {
-    cx: &'a Cx<'a>,
-    context: &'a Context<B>,
-    pieces: Pieces<B>,
-}
-
 impl<B: Backend> Sender<'_, B> {
     fn made<T: Sync, W: Pod + Send>(
         &mut self,
@@ -264,7 +256,7 @@ impl<B: Backend> Sender<'_, B> {
         items: &[T],
         word: impl Fn(&T) -> W + Sync,
     ) -> Result<(), SynthError> {
-        self.pieces.send(self.cx, self.context, (&row.buffer, row.filled), items, word)?;
+        self.send((&row.buffer, row.filled), items, word)?;
         row.filled += (size_of::<W>() * items.len()) as u64;
         Ok(())
     }

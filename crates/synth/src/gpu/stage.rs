@@ -9,12 +9,8 @@ use cuzk_gpu_backend::{Backend, Context};
 use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Placement, Stage};
 use cuzk_values::{DeviceWitness, R1cs, Witness};
 
-use super::{DeviceTemplate, OnDeviceEvals, Plan, SCALAR, Staging, same, taken, upload};
+use super::{DeviceTemplate, OnDeviceEvals, Plan, SCALAR, same, taken, upload};
 use crate::{SynthError, WitnessSize};
-
-fn context<'a, B: Backend>(cx: &Cx<'a>) -> Result<&'a Context<B>, SynthError> {
-    cx.device().ok_or(SynthError::NoDevice { backend: B::NAME })
-}
 
 /// Where [`LoadTemplate`] gets the constraints.
 type Load = dyn Fn(&Cx<'_>) -> Result<Arc<R1cs>, SynthError> + Send + Sync;
@@ -66,12 +62,11 @@ impl<B: Backend> Stage for LoadTemplate<B> {
     }
 
     fn cost(&self) -> Cost {
-        let scratch = Footprint::host(self.scratch) + Staging::<B>::footprint();
-        Cost::free().scratch(scratch).output(Footprint::device(self.bytes))
+        Cost::free().scratch(Footprint::host(self.scratch)).output(Footprint::device(self.bytes))
     }
 
     fn run(&self, cx: &Cx<'_>, (): ()) -> Result<Self::Out, SynthError> {
-        let context = context::<B>(cx)?;
+        let context = Context::<B>::of(cx)?;
         let r1cs = (self.load)(cx)?;
         let plan = Plan::new(&r1cs);
         same("bytes of constraints", plan.bytes as usize, self.bytes as usize)?;
@@ -86,23 +81,16 @@ impl<B: Backend> fmt::Debug for LoadTemplate<B> {
 }
 
 /// `witness.upload`: a witness → the same on a device ([`upload`]).
-#[derive(Debug)]
-pub struct UploadWitness<B: Backend> {
+#[derive(Debug, Clone)]
+pub struct UploadWitness<B> {
     size: WitnessSize,
-    staging: Arc<Staging<B>>,
+    backend: PhantomData<fn() -> B>,
 }
 
 impl<B: Backend> UploadWitness<B> {
-    /// The stage of a circuit with witnesses of this size. One [`Staging`] serves all of a graph, and
-    /// its page-locked memory stays as long as that; the stage counts it while it runs.
-    pub fn new(size: WitnessSize, staging: Arc<Staging<B>>) -> Self {
-        Self { size, staging }
-    }
-}
-
-impl<B: Backend> Clone for UploadWitness<B> {
-    fn clone(&self) -> Self {
-        Self { size: self.size, staging: self.staging.clone() }
+    /// The stage of a circuit with witnesses of this size.
+    pub fn new(size: WitnessSize) -> Self {
+        Self { size, backend: PhantomData }
     }
 }
 
@@ -124,16 +112,16 @@ impl<B: Backend> Stage for UploadWitness<B> {
     }
 
     fn cost(&self) -> Cost {
-        upload::cost(&self.size, Staging::<B>::footprint())
+        upload::cost(&self.size)
     }
 
     fn run(&self, cx: &Cx<'_>, witness: Arc<Witness>) -> Result<Self::Out, SynthError> {
-        let context = context::<B>(cx)?;
+        let context = Context::<B>::of(cx)?;
         same("inputs", witness.inputs.len(), self.size.inputs)?;
         same("auxiliary variables", witness.aux.len(), self.size.aux)?;
         // A circuit that is not known by its writer says how many there are at most.
         same("full-width values", witness.aux.wide().len().max(self.size.wide), self.size.wide)?;
-        upload::upload(cx, context, &witness, &self.staging)
+        upload::upload(cx, context, &witness)
     }
 }
 
@@ -189,6 +177,6 @@ impl<B: Backend> Stage for DeviceEval<B> {
 
     fn run(&self, cx: &Cx<'_>, (witness, template): Self::In) -> Result<Self::Out, SynthError> {
         template.check(&self.size, self.log_domain)?;
-        template.evaluate(context::<B>(cx)?, &witness)
+        template.evaluate(Context::<B>::of(cx)?, &witness)
     }
 }
