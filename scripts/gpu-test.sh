@@ -40,6 +40,10 @@ mv "$folder/tests/gpu" "$folder/tests/ntt"
 pack --package cuzk-msm --features cuda --test gpu --test gpu_witness
 mv "$folder/tests/gpu" "$folder/tests/msm"
 mv "$folder/tests/gpu_witness" "$folder/tests/msm_witness"
+pack --package cuzk-srs --features cuda --test gpu
+mv "$folder/tests/gpu" "$folder/tests/srs"
+pack --package cuzk-groth16 --features cuda --test device
+mv "$folder/tests/device" "$folder/tests/groth16"
 cargo build --locked --package cuzk-msm --features cuda --example gpu_msm
 strip -o "$folder/gpu_msm" "${CARGO_TARGET_DIR:-target}/debug/examples/gpu_msm"
 cp scripts/gpu-test.sh "$folder"

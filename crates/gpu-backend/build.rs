@@ -1,27 +1,62 @@
-//! Embeds the code for devices that `cargo xtask kernels` has made, where it has.
+//! Embeds the code for devices: what `cargo xtask kernels` has made for NVIDIA's, where it has,
+//! and the sources for OpenCL, each with what it includes in its place.
 
 #![allow(clippy::disallowed_methods, reason = "cargo tells a build script where things are by variables")]
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("kernels/built");
-    println!("cargo::rerun-if-changed={}", folder.display());
-    let mut images: Vec<PathBuf> = match fs::read_dir(&folder) {
-        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    images.retain(|path| path.extension().is_some_and(|extension| extension == "fatbin"));
-    images.sort();
-    let mut code = String::from("pub(crate) const CUDA: &[(&str, &[u8])] = &[\n");
-    for path in &images {
-        let name = path.file_stem().unwrap_or_default().display().to_string();
-        let _ = writeln!(code, "    ({name:?}, include_bytes!({:?})),", path.display().to_string());
+    let kernels = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("kernels");
+    println!("cargo::rerun-if-changed={}", kernels.display());
+    let mut code = String::from("#[cfg(feature = \"cuda\")]\npub(crate) const CUDA: &[(&str, &[u8])] = &[\n");
+    for path in files(&kernels.join("built"), "fatbin")? {
+        let _ = writeln!(code, "    ({:?}, include_bytes!({:?})),", stem(&path), path.display().to_string());
+    }
+    code += "];\n#[cfg(feature = \"opencl\")]\npub(crate) const OPENCL: &[(&str, &str)] = &[\n";
+    for path in files(&kernels, "cl")? {
+        let _ = writeln!(code, "    ({:?}, {:?}),", stem(&path), with_includes(&path, &mut BTreeSet::new())?);
     }
     code += "];\n";
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     fs::write(out.join("embedded.rs"), code)
+}
+
+/// The name without its extension.
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().display().to_string()
+}
+
+/// The files of a folder with an extension, sorted; none where there is no folder.
+fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    files.retain(|path| path.extension().is_some_and(|found| found == extension));
+    files.sort();
+    Ok(files)
+}
+
+/// A source with the text of each file that it includes, the first time that it does.
+fn with_includes(path: &Path, seen: &mut BTreeSet<PathBuf>) -> io::Result<String> {
+    if !seen.insert(path.to_owned()) {
+        return Ok(String::new());
+    }
+    let source = fs::read_to_string(path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+    let mut text = String::new();
+    for line in source.lines() {
+        match line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"')) {
+            Some(name) => {
+                let included = path.parent().unwrap_or(Path::new("")).join(name);
+                text += &with_includes(&included, seen)?;
+            }
+            None => text = text + line + "\n",
+        }
+    }
+    Ok(text)
 }

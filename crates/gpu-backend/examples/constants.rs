@@ -1,4 +1,5 @@
-//! Writes `kernels/generated`: the constants of the fields, from blstrs.
+//! Writes `kernels/generated`: the constants of the fields, from blstrs, and for OpenCL their
+//! arithmetic, from ec-gpu-gen.
 //!
 //! `cargo run -p cuzk-gpu-backend --example constants`
 
@@ -8,5 +9,6 @@ mod support;
 
 fn main() -> std::io::Result<()> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/generated");
-    std::fs::write(format!("{folder}/fields.cuh"), support::fields_cuh())
+    std::fs::write(format!("{folder}/fields.cuh"), support::fields_cuh())?;
+    std::fs::write(format!("{folder}/fields.clh"), support::fields_clh())
 }

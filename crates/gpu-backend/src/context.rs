@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use cuzk_pipeline_core::Cx;
+
 use crate::{Backend, Device, Error, Stream};
 
 /// An opened device and two queues: what an engine gives a device's lanes as their handle, and
-/// stages get from `Cx::device`.
+/// stages get by [`of`](Self::of).
 ///
 /// Stages queue their kernels on [`compute`](Self::compute), one after the other, and return; what
 /// they make is used on that queue. Copies from the host go through
@@ -24,6 +26,14 @@ impl<B: Backend> Context<B> {
     /// Those of [`Backend::open`] and [`Device::stream`].
     pub fn open(index: u16, limit: Option<u64>) -> Result<Self, Error> {
         Self::new(B::open(index, limit)?)
+    }
+
+    /// The context of the device that a stage runs on.
+    ///
+    /// # Errors
+    /// [`Error::NoContext`] where the stage's place has none of this backend.
+    pub fn of<'a>(cx: &Cx<'a>) -> Result<&'a Self, Error> {
+        cx.device().ok_or_else(|| Error::NoContext { backend: B::NAME, place: cx.place() })
     }
 
     /// A device that is open already.

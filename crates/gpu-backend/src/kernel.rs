@@ -17,12 +17,15 @@ pub struct Family {
     /// A fatbin, a cubin or PTX.
     #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "nobody loads it"))]
     cuda: Option<&'static [u8]>,
+    /// OpenCL C.
+    #[cfg_attr(not(feature = "opencl"), allow(dead_code, reason = "nobody compiles it"))]
+    opencl: Option<&'static str>,
 }
 
 impl Family {
     /// A family without any form yet.
     pub const fn new(name: &'static str, kernels: &'static [Signature]) -> Self {
-        Self { name, kernels, host: &[], cuda: None }
+        Self { name, kernels, host: &[], cuda: None, opencl: None }
     }
 
     /// The functions that run on the host, by kernel name.
@@ -37,6 +40,20 @@ impl Family {
     #[must_use]
     pub const fn cuda(self, image: &'static [u8]) -> Self {
         Self { cuda: Some(image), ..self }
+    }
+
+    /// The source for OpenCL devices, in OpenCL C 1.2. Its kernels have the names of the signatures. Without
+    /// it the source is that of `kernels/` with the family's name.
+    #[must_use]
+    pub const fn opencl(self, source: &'static str) -> Self {
+        Self { opencl: Some(source), ..self }
+    }
+
+    /// The source for OpenCL devices, if there is any.
+    #[cfg(feature = "opencl")]
+    pub(crate) fn opencl_source(&self) -> Option<&'static str> {
+        let embedded = || crate::embedded::OPENCL.iter().find(|(name, _)| *name == self.name);
+        self.opencl.or_else(|| embedded().map(|(_, source)| *source))
     }
 
     /// The code for NVIDIA's devices, if there is any.
@@ -174,7 +191,7 @@ impl Signature {
 
 impl Param {
     /// Bytes of an element of the buffer, or of anything else.
-    #[cfg(feature = "cuda")]
+    #[cfg(any(feature = "cuda", feature = "opencl"))]
     pub(crate) fn element(&self) -> u64 {
         match self {
             Self::U32 => 4,

@@ -7,13 +7,16 @@ mod context;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod discover;
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 mod embedded;
 mod error;
 pub mod field;
 pub mod host;
 mod kernel;
 mod memory;
+#[cfg(feature = "opencl")]
+pub mod opencl;
+mod select;
 #[cfg(any(test, feature = "suite"))]
 pub mod suite;
 
@@ -27,3 +30,6 @@ pub use error::Error;
 pub use host::Host;
 pub use kernel::{Arg, Family, Grid, Param, Signature};
 pub use memory::{MemoryKind, MemoryReport};
+#[cfg(feature = "opencl")]
+pub use opencl::OpenCl;
+pub use select::{Kind, UnknownBackend, Visit};

@@ -14,7 +14,8 @@ use crate::{
     Stream,
 };
 
-/// Makes a test of every function of the suite for a [`Backend`].
+/// Makes a test of every function of the suite for a [`Backend`], each of which may begin with
+/// something: `backend_suite!(OpenCl, OpenCl::accept_cpus())`.
 ///
 /// ```
 /// # #[cfg(feature = "suite")]
@@ -23,7 +24,10 @@ use crate::{
 #[macro_export]
 macro_rules! backend_suite {
     ($backend:ty) => {
-        $crate::backend_suite! { $backend:
+        $crate::backend_suite!($backend, ());
+    };
+    ($backend:ty, $before:expr) => {
+        $crate::backend_suite! { $backend, $before;
             devices_are_described
             an_absent_device_is_an_error
             memory_is_accounted
@@ -45,10 +49,11 @@ macro_rules! backend_suite {
             threads_share_a_device
         }
     };
-    ($backend:ty: $($test:ident)*) => {
+    ($backend:ty, $before:expr; $($test:ident)*) => {
         $(
             #[test]
             fn $test() {
+                $before;
                 $crate::suite::$test::<$backend>();
             }
         )*

@@ -26,6 +26,8 @@ fn same<const N: usize, const M: usize>(field: &Modulus<N>, constants: &support:
 fn constants_are_those_of_blstrs() {
     let committed = include_str!("../kernels/generated/fields.cuh");
     assert!(support::fields_cuh() == committed, "run `cargo run -p cuzk-gpu-backend --example constants`");
+    let committed = include_str!("../kernels/generated/fields.clh");
+    assert!(support::fields_clh() == committed, "run `cargo run -p cuzk-gpu-backend --example constants`");
     same(&FR, &support::fr());
     same(&FP, &support::fp());
 }
@@ -296,6 +298,17 @@ fn host() {
     field_is_its_definition::<Host, 4>("fr", &FR, 1000);
     field_is_its_definition::<Host, 6>("fp", &FP, 1000);
     loose_arithmetic_is_its_definition::<Host>(1000);
+}
+
+#[cfg(feature = "opencl")]
+#[test]
+fn opencl() {
+    use cuzk_gpu_backend::OpenCl;
+
+    OpenCl::accept_cpus();
+    field_is_its_definition::<OpenCl, 4>("fr", &FR, 2000);
+    field_is_its_definition::<OpenCl, 6>("fp", &FP, 2000);
+    loose_arithmetic_is_its_definition::<OpenCl>(2000);
 }
 
 #[cfg(feature = "cuda")]

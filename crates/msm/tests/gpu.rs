@@ -1,5 +1,5 @@
 //! Multiplication on devices against its definition: on the host's always, on NVIDIA's
-//! where there is one.
+//! and on OpenCL's where there is one.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use blstrs::Scalar;
@@ -195,32 +195,40 @@ fn plans_keep_their_limit<B: Backend, C: TestCurve>() {
 /// The tests of a backend and a group, with the sizes that suit it.
 macro_rules! suite {
     ($name:ident: $backend:ty, $group:ty, $sizes:expr, $any:expr, $equal:expr) => {
+        suite!($name: $backend, $group, $sizes, $any, $equal, ());
+    };
+    ($name:ident: $backend:ty, $group:ty, $sizes:expr, $any:expr, $equal:expr, $before:expr) => {
         mod $name {
             use super::*;
 
             #[test]
             fn sums_equal_their_definition() {
+                $before;
                 super::sums_equal_their_definition::<$backend, $group>(&$sizes);
             }
 
             #[test]
             fn any_plan_gives_the_same() {
+                $before;
                 let (n, bits) = $any;
                 super::any_plan_gives_the_same::<$backend, $group>(n, bits);
             }
 
             #[test]
             fn all_points_equal_and_opposite() {
+                $before;
                 super::all_points_equal_and_opposite::<$backend, $group>($equal);
             }
 
             #[test]
             fn parts_of_buffers_are_multiplied() {
+                $before;
                 super::parts_of_buffers_are_multiplied::<$backend, $group>();
             }
 
             #[test]
             fn plans_keep_their_limit() {
+                $before;
                 super::plans_keep_their_limit::<$backend, $group>();
             }
         }
@@ -233,3 +241,7 @@ suite!(host_g2: Host, G2, [0, 1, 2, 3, 33], (35, 6), 100);
 suite!(cuda_g1: cuzk_gpu_backend::Cuda, G1, [0, 1, 2, 3, 33, 255, 1024, 5001], (5001, 12), 100_002);
 #[cfg(feature = "cuda")]
 suite!(cuda_g2: cuzk_gpu_backend::Cuda, G2, [0, 1, 2, 3, 33, 255, 1024], (2001, 10), 50_002);
+#[cfg(feature = "opencl")]
+suite!(opencl_g1: cuzk_gpu_backend::OpenCl, G1, [0, 1, 3, 255], (67, 7), 200, cuzk_gpu_backend::OpenCl::accept_cpus());
+#[cfg(feature = "opencl")]
+suite!(opencl_g2: cuzk_gpu_backend::OpenCl, G2, [0, 1, 33], (35, 6), 60, cuzk_gpu_backend::OpenCl::accept_cpus());

@@ -1,12 +1,15 @@
-//! Transforms and the quotient on devices against the CPU's, on the host backend always and on
-//! NVIDIA's devices where there are any.
+//! Transforms and the quotient on devices against the CPU's, on the host backend always, and on
+//! NVIDIA's and OpenCL's devices where there are any.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
+use std::sync::Arc;
+
 use blst::blst_fr;
-use cuzk_gpu_backend::{Backend, Device, Error, Host};
-use cuzk_ntt::gpu::{DeviceDomain, Shift, download, upload};
+use cuzk_gpu_backend::{Backend, Context, Device, Error, Host};
+use cuzk_ntt::gpu::{DeviceDomain, DeviceQuotient, LoadQuotients, Shift, download, upload};
 use cuzk_ntt::{Domain, NttError, quotient, quotient_with_c};
-use cuzk_values::{Poly, Scalar};
+use cuzk_pipeline_core::{Cx, Place, Stage, Value};
+use cuzk_values::{Evals, OnDevice, Poly, Scalar};
 use ff::Field;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -59,6 +62,38 @@ fn at_the_limit(log: u32) -> Vec<Scalar> {
     let small = |n| form([n, 0, 0, 0]);
     let eighths = [small(3), -small(1), small(0), -small(1), small(0), small(4), small(0), small(3)];
     (0..1_usize << log).map(|i| eighths[(i << 3) >> log]).collect()
+}
+
+/// Tables weigh what they say, the stage's quotient is the CPU's, and nothing is left behind.
+fn the_stage_takes_what_it_declares<B: Backend>(logs: impl IntoIterator<Item = u32>) {
+    let Some(device) = open::<B>() else { return };
+    let (rng, context) = (&mut rng(), Context::<B>::new(device).unwrap());
+    let (device, stream) = (context.device(), context.compute());
+    let place = Place::Gpu(0);
+    let used = || device.memory().unwrap().ours;
+    for log in logs {
+        let before = used();
+        let cx = Cx::detached().with_device(place, &context);
+        let load = LoadQuotients::<B>::new(log);
+        let quotients = Arc::new(load.run(&cx, ()).unwrap());
+        assert_eq!(used() - before, load.cost().left().device, "2^{log}");
+        let [a, b] = [(); 2].map(|()| random(log, rng));
+        let [on_a, on_b] = [&a, &b].map(|scalars| {
+            let buffer = device.buffer(32 << log).unwrap();
+            upload::<B>(stream, scalars, &buffer).unwrap();
+            Poly::<Evals, OnDevice<B::Buffer>>::on_device(buffer, log)
+        });
+        let stage = DeviceQuotient::<B>::new(log);
+        let h = stage.run(&cx, (on_a, on_b, quotients)).unwrap();
+        assert!(h.footprint().fits(stage.cost().left()));
+        let [a, b] = [a, b].map(|scalars| Poly::new(scalars).unwrap());
+        let expected = quotient(&Domain::new(log).unwrap(), a, b).unwrap();
+        assert_eq!(limbs(&download::<B>(stream, h.buffer()).unwrap()), limbs(expected.scalars()), "2^{log}");
+        drop(h);
+        assert_eq!(used(), before, "2^{log}");
+    }
+    let elsewhere = LoadQuotients::<B>::new(3).run(&Cx::detached(), ()).unwrap_err();
+    assert!(matches!(elsewhere, NttError::Device(Error::NoContext { .. })), "{elsewhere}");
 }
 
 fn transforms_are_the_cpus<B: Backend>(logs: impl IntoIterator<Item = u32>) {
@@ -124,6 +159,62 @@ fn quotients_are_the_cpus<B: Backend>(logs: impl IntoIterator<Item = u32>) {
     }
 }
 
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+/// The median of nine, after two.
+fn median<B: Backend>(stream: &B::Stream, mut f: impl FnMut()) -> std::time::Duration {
+    use cuzk_gpu_backend::{Event, Stream};
+
+    let mut times: Vec<_> = (0..11)
+        .map(|_| {
+            let start = stream.record().unwrap();
+            f();
+            stream.record().unwrap().since(&start).unwrap()
+        })
+        .collect();
+    times.drain(..2);
+    times.sort();
+    times[4]
+}
+
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+/// Prints the times of transforms.
+fn print_times<B: Backend>(logs: impl IntoIterator<Item = u32>) {
+    use cuzk_gpu_backend::Stream;
+
+    let Some(device) = open::<B>() else { return };
+    let stream = device.stream().unwrap();
+    let scalars = random(20, &mut rng());
+    for log in logs {
+        let domain = DeviceDomain::<B>::new(&device, &stream, log).unwrap();
+        let shift = domain.shift(&device, &stream, Domain::GENERATOR).unwrap();
+        let divisor = domain.divisor(&device, &stream).unwrap();
+        let buffers = [(); 3].map(|()| {
+            let buffer = device.buffer(domain.bytes()).unwrap();
+            upload::<B>(&stream, &scalars, &buffer).unwrap();
+            for i in 1..1_u64 << (log - 20) {
+                stream.copy(&buffer, 0..32 << 20, &buffer, i * (32 << 20)).unwrap();
+            }
+            buffer
+        });
+        let [a, b, c] = &buffers;
+        let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+        let time = |f: Gpu<B>, shift: Option<&Shift<B>>| {
+            ms(median::<B>(&stream, || f(&domain, &stream, a, shift).unwrap()))
+        };
+        eprintln!(
+            "2^{log}: ntt NR {:.3} RN {:.3}, coset NR {:.3} RN {:.3}, intt NR {:.3} RN {:.3}, coset NR {:.3} ms; quotient {:.3} ms",
+            time(DeviceDomain::ntt_to_reversed, None),
+            time(DeviceDomain::ntt_from_reversed, None),
+            time(DeviceDomain::ntt_to_reversed, Some(&shift)),
+            time(DeviceDomain::ntt_from_reversed, Some(&shift)),
+            time(DeviceDomain::intt_to_reversed, None),
+            time(DeviceDomain::intt_from_reversed, None),
+            time(DeviceDomain::intt_to_reversed, Some(&shift)),
+            ms(median::<B>(&stream, || domain.quotient(&stream, &divisor, a, b, c).unwrap())),
+        );
+    }
+}
+
 #[test]
 fn transforms() {
     transforms_are_the_cpus::<Host>(0..=12);
@@ -137,6 +228,11 @@ fn transforms_of_three_passes() {
 #[test]
 fn quotients() {
     quotients_are_the_cpus::<Host>(0..=12);
+}
+
+#[test]
+fn stages() {
+    the_stage_takes_what_it_declares::<Host>([0, 1, 5, 10, 11, 12]);
 }
 
 #[test]
@@ -155,9 +251,7 @@ fn what_cannot_be_transformed_is_refused() {
 
 #[cfg(feature = "cuda")]
 mod cuda {
-    use std::time::Duration;
-
-    use cuzk_gpu_backend::{Cuda, Event, Stream};
+    use cuzk_gpu_backend::Cuda;
 
     use super::*;
 
@@ -172,61 +266,52 @@ mod cuda {
     }
 
     #[test]
+    fn stages() {
+        the_stage_takes_what_it_declares::<Cuda>([0, 5, 10, 11, 20]);
+    }
+
+    #[test]
     #[ignore = "gigabytes"]
     fn long_ones() {
         transforms_are_the_cpus::<Cuda>([24]);
         quotients_are_the_cpus::<Cuda>([24]);
     }
 
-    /// The median of nine, after two.
-    fn median(stream: &<Cuda as Backend>::Stream, mut f: impl FnMut()) -> Duration {
-        let mut times: Vec<_> = (0..11)
-            .map(|_| {
-                let start = stream.record().unwrap();
-                f();
-                stream.record().unwrap().since(&start).unwrap()
-            })
-            .collect();
-        times.drain(..2);
-        times.sort();
-        times[4]
-    }
-
-    /// Prints the times of transforms.
     #[test]
     #[ignore = "a measurement"]
     fn times() {
-        let Some(device) = open::<Cuda>() else { return };
-        let stream = device.stream().unwrap();
-        let scalars = random(20, &mut rng());
-        for log in 20..=27 {
-            let domain = DeviceDomain::<Cuda>::new(&device, &stream, log).unwrap();
-            let shift = domain.shift(&device, &stream, Domain::GENERATOR).unwrap();
-            let divisor = domain.divisor(&device, &stream).unwrap();
-            let buffers = [(); 3].map(|()| {
-                let buffer = device.buffer(domain.bytes()).unwrap();
-                upload::<Cuda>(&stream, &scalars, &buffer).unwrap();
-                for i in 1..1_u64 << (log - 20) {
-                    stream.copy(&buffer, 0..32 << 20, &buffer, i * (32 << 20)).unwrap();
-                }
-                buffer
-            });
-            let [a, b, c] = &buffers;
-            let ms = |time: Duration| time.as_secs_f64() * 1e3;
-            let time = |f: Gpu<Cuda>, shift: Option<&Shift<Cuda>>| {
-                ms(median(&stream, || f(&domain, &stream, a, shift).unwrap()))
-            };
-            eprintln!(
-                "2^{log}: ntt NR {:.3} RN {:.3}, coset NR {:.3} RN {:.3}, intt NR {:.3} RN {:.3}, coset NR {:.3} ms; quotient {:.3} ms",
-                time(DeviceDomain::ntt_to_reversed, None),
-                time(DeviceDomain::ntt_from_reversed, None),
-                time(DeviceDomain::ntt_to_reversed, Some(&shift)),
-                time(DeviceDomain::ntt_from_reversed, Some(&shift)),
-                time(DeviceDomain::intt_to_reversed, None),
-                time(DeviceDomain::intt_from_reversed, None),
-                time(DeviceDomain::intt_to_reversed, Some(&shift)),
-                ms(median(&stream, || domain.quotient(&stream, &divisor, a, b, c).unwrap())),
-            );
-        }
+        print_times::<Cuda>(20..=27);
+    }
+}
+
+#[cfg(feature = "opencl")]
+mod opencl {
+    use cuzk_gpu_backend::OpenCl;
+
+    use super::*;
+
+    #[test]
+    fn transforms() {
+        OpenCl::accept_cpus();
+        transforms_are_the_cpus::<OpenCl>(0..=13);
+    }
+
+    #[test]
+    fn quotients() {
+        OpenCl::accept_cpus();
+        quotients_are_the_cpus::<OpenCl>(0..=13);
+    }
+
+    #[test]
+    #[ignore = "gigabytes"]
+    fn long_ones() {
+        transforms_are_the_cpus::<OpenCl>([20, 22]);
+        quotients_are_the_cpus::<OpenCl>([20, 22]);
+    }
+
+    #[test]
+    #[ignore = "a measurement"]
+    fn times() {
+        print_times::<OpenCl>([20, 22, 24]);
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use blst::{blst_fp, blst_fr};
 use blstrs::{G1Affine, Scalar};
+use ec_gpu_gen::SourceBuilder;
 use ff::Field as _;
 use group::prime::PrimeCurveAffine as _;
 
@@ -103,3 +104,59 @@ fn write_field<const N: usize>(text: &mut String, name: &str, about: &str, const
     }
     text.push_str("};\n");
 }
+
+/// `kernels/generated/fields.clh`: `Fr`, `Fp` and `Fp2` of ec-gpu-gen's generator. It is asked for
+/// one field at a time, for it puts those of one kind in any order.
+pub(crate) fn fields_clh() -> String {
+    let common = SourceBuilder::new().build_64_bit_limbs();
+    let common = common.trim_end();
+    let only = |builder: SourceBuilder| -> String {
+        let source = builder.build_64_bit_limbs();
+        source.strip_prefix(common).expect("it begins with what is common").trim().to_owned()
+    };
+    let [fr, fp2] =
+        [only(SourceBuilder::new().add_field::<Fr>()), only(SourceBuilder::new().add_field::<Fp2>())];
+    let mut text = String::from(
+        "// Made by `cargo run -p cuzk-gpu-backend --example constants` with ec-gpu-gen 0.7.1, which is\n\
+         // MIT OR Apache-2.0, by dignifiedquire and others; a test compares it.\n\
+         //\n\
+         // Fr is the scalar field of BLS12-381, Fp the base field, Fp2 its extension by u, u^2 = -1. Elements\n\
+         // are Montgomery forms of 64-bit limbs, the lowest first, canonical.\n\n",
+    );
+    for line in [common, &fr, &fp2].join("\n\n").replace("\r\n", "\n").lines() {
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// The fields by the names that kernels know. Of an extension the generator asks for the constants of the
+/// field below.
+struct Fr;
+struct Fp2;
+
+macro_rules! gpu_field {
+    ($field:ident, $constants:ident, $below:expr) => {
+        impl ec_gpu::GpuName for $field {
+            fn name() -> String {
+                stringify!($field).into()
+            }
+        }
+        impl ec_gpu::GpuField for $field {
+            fn one() -> Vec<u32> {
+                $constants().r.to_vec()
+            }
+            fn r2() -> Vec<u32> {
+                $constants().r2.to_vec()
+            }
+            fn modulus() -> Vec<u32> {
+                $constants().modulus.to_vec()
+            }
+            fn sub_field_name() -> Option<String> {
+                $below
+            }
+        }
+    };
+}
+gpu_field!(Fr, fr, None);
+gpu_field!(Fp2, fp, Some("Fp".into()));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cuzk_gpu_backend::{Arg, Backend, Device, Grid, Stream};
+use cuzk_gpu_backend::{Arg, Backend, Device, Grid, Kernel, Stream};
 
 use super::DeviceCurve;
 use super::plan::{self, MERGE, Plan};
@@ -170,16 +170,16 @@ impl<'a, B: Backend, C: DeviceCurve> Queue<'a, B, C> {
         stream.zero(&memory.counts, 0..self.sizes.counts)?;
         let items = Plan::items(kernels.shared);
         let tile = items * plan::PARTITION_THREADS;
-        let tiles = |tiles: u32| Grid {
+        let tiles = |kernel, tiles: u32| Grid {
             blocks: [n.div_ceil(u64::from(tiles * tile)).clamp(1, 1 << 20) as u32, count, 1],
-            ..Grid::new(1, plan::PARTITION_THREADS)
+            ..block(kernel, plan::PARTITION_THREADS)
         };
         let args =
             [Arg::U32(low), Arg::U32(partitions), Arg::U64(n), Arg::Read(digits), Arg::Write(&memory.counts)];
-        stream.launch(&kernels.histogram, tiles(8), &args)?;
+        stream.launch(&kernels.histogram, tiles(&kernels.histogram, 8), &args)?;
         let all = u64::from(count * partitions);
         let args = [Arg::U64(all), Arg::Read(&memory.counts), Arg::Write(&memory.offsets)];
-        stream.launch(&kernels.scan, Grid::new(1, 1024), &args)?;
+        stream.launch(&kernels.scan, block(&kernels.scan, 1024), &args)?;
         stream.copy(&memory.offsets, 0..4 * all, &memory.cursors, 0)?;
         let args = [
             Arg::U32(items),
@@ -193,7 +193,7 @@ impl<'a, B: Backend, C: DeviceCurve> Queue<'a, B, C> {
             Arg::Write(&memory.cursors),
             Arg::Write(entries),
         ];
-        let stage = tiles(1).shared(8 * tile);
+        let stage = tiles(&kernels.partition, 1).shared(8 * tile);
         stream.launch(&kernels.partition, stage, &args)?;
         let capacity = plan.capacity(kernels.shared, windows);
         let args = [
@@ -205,7 +205,10 @@ impl<'a, B: Backend, C: DeviceCurve> Queue<'a, B, C> {
             Arg::Read(entries),
             Arg::Write(digits),
         ];
-        let blocks = Grid::new(count * partitions, plan::SORT_THREADS).shared(plan::STAGED * capacity);
+        let blocks = Grid {
+            blocks: [count * partitions, 1, 1],
+            ..block(&kernels.sort, plan::SORT_THREADS).shared(plan::STAGED * capacity)
+        };
         stream.launch(&kernels.sort, blocks, &args)?;
         Ok(Sorted {
             most: n * u64::from(count),
@@ -230,7 +233,7 @@ impl<'a, B: Backend, C: DeviceCurve> Queue<'a, B, C> {
         let args = args.chain(bits).chain([Arg::Read(sorted.totals), Arg::Write(&memory.left)]);
         stream.launch(&kernels.ones_count, grid, &args.collect::<Vec<_>>())?;
         let args = [Arg::U64(1 + spans), Arg::Read(&memory.left), Arg::Write(places)];
-        stream.launch(&kernels.scan, Grid::new(1, 1024), &args)?;
+        stream.launch(&kernels.scan, block(&kernels.scan, 1024), &args)?;
         let bits = [Arg::Read(of.bits), Arg::Read(of.density), Arg::Read(of.ranks)];
         let args = [Arg::U32(plan.beside() as u32)].into_iter().chain(numbers.into_iter().map(Arg::U64));
         let args = args.chain(bits).chain([Arg::Read(places), Arg::Write(&memory.entries[sorted.at])]);
@@ -257,7 +260,7 @@ impl<'a, B: Backend, C: DeviceCurve> Queue<'a, B, C> {
             [Arg::U64(tiles), Arg::U64(last), Arg::Read(from), Arg::Read(totals), Arg::Write(&memory.left)];
         stream.launch(&kernels.count, grid, &args)?;
         let args = [Arg::U64(tiles), Arg::Read(&memory.left), Arg::Write(places)];
-        stream.launch(&kernels.scan, Grid::new(1, 1024), &args)?;
+        stream.launch(&kernels.scan, block(&kernels.scan, 1024), &args)?;
         let [products, scratch] = &memory.products;
         let args = [
             Arg::U64(tiles),
@@ -366,4 +369,9 @@ impl<'a, B: Backend, C: DeviceCurve> Queue<'a, B, C> {
         stream.launch(&kernels.bits, Grid::cover(32 * results, 128), &args)?;
         Ok(())
     }
+}
+
+/// One block of so many threads, or of as many as it may have: where these are fewer, the kernel runs with any.
+fn block<K: Kernel>(kernel: &K, threads: u32) -> Grid {
+    Grid::new(1, threads.min(kernel.max_threads()))
 }
