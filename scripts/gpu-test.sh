@@ -38,8 +38,13 @@ pack() {
 pack --package cuzk-gpu-backend --features cuda,opencl,suite --test cuda --test opencl --test opencl_cache --test field
 pack --package cuzk-ntt --features cuda,opencl --test gpu
 mv "$folder/tests/gpu" "$folder/tests/ntt"
-pack --package cuzk-msm --features cuda,opencl --test gpu
+pack --package cuzk-msm --features cuda,opencl --test gpu --test gpu_witness
 mv "$folder/tests/gpu" "$folder/tests/msm"
+mv "$folder/tests/gpu_witness" "$folder/tests/msm_witness"
+pack --package cuzk-srs --features cuda --test gpu
+mv "$folder/tests/gpu" "$folder/tests/srs"
+pack --package cuzk-groth16 --features cuda --test device
+mv "$folder/tests/device" "$folder/tests/groth16"
 cargo build --locked --package cuzk-msm --features cuda,opencl --example gpu_msm
 strip -o "$folder/gpu_msm" "${CARGO_TARGET_DIR:-target}/debug/examples/gpu_msm"
 cp scripts/gpu-test.sh "$folder"

@@ -19,6 +19,7 @@ pub(crate) use given::{Given, GivenSnap, GivenWindow};
 pub(crate) use sealed::{Vanilla, VanillaPorep, VanillaPost, VanillaSnap, VanillaWindowPost};
 pub(crate) use vanilla::{CheckVanilla, Inspect};
 
+use crate::devices::Wish;
 use crate::units::{Memory, sector_shape};
 pub(crate) use circuit::{
     Circuit, CircuitBuild, CircuitCheck, CircuitList, CircuitShow, Circuits, CircuitsDir,
@@ -96,6 +97,14 @@ pub(crate) enum Command {
     Bench(Bench),
     /// Show the graph of a proof: its stages, what they cost, what they wait for
     Graph(GraphArgs),
+    /// List the devices that proofs can be made on, and why others are not
+    #[command(after_help = "\
+Examples:
+  cuzk devices
+  CUDA_VISIBLE_DEVICES=1 cuzk devices --json
+
+CUDA_VISIBLE_DEVICES hides devices of CUDA, by number or UUID, and numbers the others from 0.")]
+    Devices,
     /// Show the NUMA nodes, cores and memory that cuzk would use
     #[command(after_help = "\
 Examples:
@@ -214,6 +223,25 @@ pub(crate) struct Machine {
     /// allow, minus a margin
     #[arg(long, value_name = "SIZE", default_value = "auto")]
     pub(crate) memory: Memory,
+    #[command(flatten)]
+    pub(crate) devices: DeviceOptions,
+}
+
+/// Which devices prove.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Devices")]
+pub(crate) struct DeviceOptions {
+    /// Prove on devices of this backend: auto, cpu, cuda or opencl [default: as
+    /// BELLMAN_NO_GPU, BELLMAN_GPU_FRAMEWORK or FIL_PROOFS_GPU_FRAMEWORK say, else auto:
+    /// the first backend with a device, else the CPU]
+    #[arg(long, value_name = "BACKEND")]
+    pub(crate) backend: Option<Wish>,
+    /// Only these devices, by their numbers in `cuzk devices` [default: all of the backend]
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub(crate) device: Vec<u16>,
+    /// At most so much memory of each device, as 16GiB, or `auto`: what is free, minus a margin
+    #[arg(long, value_name = "SIZE", default_value = "auto")]
+    pub(crate) device_memory: Memory,
 }
 
 #[derive(Debug, Subcommand)]

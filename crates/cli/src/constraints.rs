@@ -8,15 +8,6 @@ use cuzk_pipeline_core::{BuildError, Cancelled, Cost, Cx, ErrorKind, Footprint, 
 use cuzk_synth::{Evaluator, Statement, SynthError, WitnessSize, template};
 use cuzk_values::R1cs;
 
-/// An input that the caller holds too.
-pub(crate) struct Held<I>(pub(crate) Arc<I>);
-
-impl<I: Value + Sync> Value for Held<I> {
-    fn footprint(&self) -> Footprint {
-        self.0.footprint()
-    }
-}
-
 /// That all constraints hold.
 pub(crate) struct Satisfied;
 
@@ -32,9 +23,9 @@ pub(crate) fn check<S: Statement>(
     prover: &Prover,
     statement: S,
     partitions: usize,
-) -> Result<Graph<Held<S::Input>, Satisfied>, BuildError> {
+) -> Result<Graph<Arc<S::Input>, Satisfied>, BuildError> {
     Graph::build(|g, input| {
-        let (input, r1cs) = (g.share(input), prover.load_circuit(g));
+        let (input, r1cs) = (g.share_arc(input), prover.load_circuit(g));
         let mut parts = Vec::with_capacity(partitions);
         for partition in 0..partitions {
             g.part(partition as u32);
@@ -77,7 +68,7 @@ pub(crate) enum Unchecked {
 }
 
 impl<S: Statement> Stage for Check<S> {
-    type In = (Arc<Held<S::Input>>, Arc<R1cs>);
+    type In = (Arc<S::Input>, Arc<R1cs>);
     type Out = Satisfied;
     type Error = Unchecked;
 
@@ -99,7 +90,7 @@ impl<S: Statement> Stage for Check<S> {
 
     fn run(&self, cx: &Cx<'_>, (input, r1cs): Self::In) -> Result<Satisfied, Unchecked> {
         let checked = cx.install(|| {
-            let witness = self.statement.witness(cx, &input.0, self.partition)?;
+            let witness = self.statement.witness(cx, &input, self.partition)?;
             cuzk_synth::check(cx, &r1cs, &witness)
         });
         checked.map(|()| Satisfied).map_err(|source| {
@@ -155,7 +146,7 @@ mod tests {
         let run = |post: &Post, bytes| {
             let engine = Engine::builder().budget(Footprint::host(bytes)).threads(2).build().unwrap();
             let graph = Arc::new(check(&prover, statement, 1).unwrap());
-            engine.submit(&graph, Held(Arc::new(post.clone()))).wait().map(drop)
+            engine.submit(&graph, Arc::new(post.clone())).wait().map(drop)
         };
         run(&post, 1 << 30).unwrap();
         assert!(matches!(run(&post, floor / 2), Err(RunError::OverBudget { .. })));

@@ -9,6 +9,7 @@ use cuzk_pipeline_core::{Engine, Event, Footprint, Observer, RunError};
 use serde_json::{Value as Json, json};
 
 use crate::args::Machine;
+use crate::devices::Opened;
 use crate::failure::{Class, Classify as _, Failure};
 use crate::printer::Printer;
 use crate::units::Memory;
@@ -41,19 +42,27 @@ pub(crate) fn budget(memory: Memory, threads: usize) -> Result<u64, Failure> {
     }
 }
 
+/// The most page-locked memory that copies to devices go through.
+const PINNED: u64 = 1 << 30;
+
 /// An engine over the whole machine, or as much of it as asked for.
 pub(crate) fn engine(
     printer: Printer,
     machine: &Machine,
+    devices: Option<&Opened>,
     observers: Vec<Arc<dyn Observer>>,
 ) -> Result<Engine, Failure> {
     let threads = threads(machine.threads);
     let budget = budget(machine.memory, threads)?;
     printer.note(&format!("budget {} beside the process itself, {threads} threads", format_bytes(budget)));
-    Engine::builder()
-        .budget(Footprint::host(budget))
-        .threads(threads)
-        .observer(Arc::new(All(observers)))
+    let devices = devices.map_or(&[][..], |opened| &opened.devices);
+    // What is page-locked is host memory all the same.
+    let pinned = if devices.is_empty() { 0 } else { (budget / 4).min(PINNED) };
+    let budget = Footprint { host: budget - pinned, pinned, device: 0 };
+    let builder = Engine::builder().budget(budget).threads(threads).observer(Arc::new(All(observers)));
+    devices
+        .iter()
+        .fold(builder, |builder, used| builder.device(used.device()))
         .build()
         .context("the engine cannot start")
         .or_resource()

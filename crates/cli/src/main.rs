@@ -8,6 +8,7 @@ mod commands {
     pub(crate) mod check_vanilla;
     pub(crate) mod circuit;
     pub(crate) mod describe;
+    pub(crate) mod devices;
     pub(crate) mod fixture;
     pub(crate) mod graph;
     pub(crate) mod inspect;
@@ -20,6 +21,7 @@ mod commands {
     pub(crate) mod verify;
 }
 mod constraints;
+mod devices;
 mod failure;
 mod files;
 mod input;
@@ -88,8 +90,8 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(printer: Printer, command: Command) -> Result<(), Failure> {
     use commands::{
-        bench, check_vanilla, circuit, fixture, graph, inspect, params, prove, setup, shell, topology,
-        vanilla, verify,
+        bench, check_vanilla, circuit, devices, fixture, graph, inspect, params, prove, setup, shell,
+        topology, vanilla, verify,
     };
     match command {
         Command::Prove(Prove::Porep(args)) => prove::run(printer, &args),
@@ -122,6 +124,7 @@ fn run(printer: Printer, command: Command) -> Result<(), Failure> {
         Command::Circuit(Circuit::Check(args)) => circuit::check(printer, &args),
         Command::Bench(args) => bench::run(printer, &args),
         Command::Graph(args) => graph::run(printer, &args),
+        Command::Devices => devices::run(printer),
         Command::Topology => topology::run(printer),
         Command::Completions { shell } => shell::completions(printer, shell),
         Command::Man { out } => shell::man(printer, &out),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use cuzk_pipeline_core::limits::format_bytes;
 
-use crate::{Backend, Error, Host};
+use crate::{Backend, Error, Kind, Visit};
 
 /// What a device is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,20 +79,19 @@ pub struct Discovery {
 /// Asks every backend that this crate knows, the fastest first. The host comes last: it is there
 /// for tests, and no engine should take it for an accelerator.
 pub fn discover() -> Vec<Discovery> {
-    #[cfg(not(all(feature = "cuda", feature = "opencl")))]
-    let absent = |backend| {
-        let reason = "it is not part of this build".to_owned();
-        Discovery { backend, devices: Err(Error::Unavailable { backend, reason }) }
-    };
-    #[cfg(feature = "cuda")]
-    let cuda = Discovery { backend: crate::Cuda::NAME, devices: crate::Cuda::devices() };
-    #[cfg(not(feature = "cuda"))]
-    let cuda = absent("cuda");
-    #[cfg(feature = "opencl")]
-    let opencl = Discovery { backend: crate::OpenCl::NAME, devices: crate::OpenCl::devices() };
-    #[cfg(not(feature = "opencl"))]
-    let opencl = absent("opencl");
-    vec![cuda, opencl, Discovery { backend: Host::NAME, devices: Host::devices() }]
+    let ask = |kind: Kind| Discovery { backend: kind.name(), devices: kind.visit(Devices).flatten() };
+    Kind::ALL.into_iter().map(ask).collect()
+}
+
+/// The devices of a backend.
+struct Devices;
+
+impl Visit for Devices {
+    type Out = Result<Vec<DeviceInfo>, Error>;
+
+    fn visit<B: Backend>(self) -> Self::Out {
+        B::devices()
+    }
 }
 
 impl fmt::Display for Discovery {

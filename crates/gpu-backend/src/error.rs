@@ -1,7 +1,7 @@
 //! What goes wrong with devices.
 
-use cuzk_pipeline_core::ErrorKind;
 use cuzk_pipeline_core::limits::format_bytes;
+use cuzk_pipeline_core::{ErrorKind, Place};
 
 use crate::{Grid, MemoryKind};
 
@@ -16,6 +16,14 @@ pub enum Error {
         backend: &'static str,
         /// Why: no driver, no device, not in this build.
         reason: String,
+    },
+    /// A stage ran at a place whose handle is no [`Context`](crate::Context) of its backend.
+    #[error("{place} has no device of backend {backend}")]
+    NoContext {
+        /// Which backend the stage is of.
+        backend: &'static str,
+        /// Where it ran.
+        place: Place,
     },
     /// There is no such device.
     #[error("backend {backend} has no device {index}: it has {count}")]
@@ -166,7 +174,8 @@ impl Error {
             | Self::Launch { .. }
             | Self::Compile { .. }
             | Self::Call { .. } => ErrorKind::Device,
-            Self::Argument { .. }
+            Self::NoContext { .. }
+            | Self::Argument { .. }
             | Self::NoKernel { .. }
             | Self::Bounds { .. }
             | Self::Overlap { .. }

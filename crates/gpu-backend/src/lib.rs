@@ -16,12 +16,13 @@ mod kernel;
 mod memory;
 #[cfg(feature = "opencl")]
 pub mod opencl;
+mod select;
 #[cfg(any(test, feature = "suite"))]
 pub mod suite;
 
 pub use arena::{Arena, Block};
 pub use backend::{Backend, Buffer, Device, Event, Kernel, Pinned, Stream};
-pub use context::Context;
+pub use context::{Context, Staging};
 #[cfg(feature = "cuda")]
 pub use cuda::Cuda;
 pub use discover::{DeviceInfo, Discovery, discover};
@@ -31,3 +32,4 @@ pub use kernel::{Arg, Family, Grid, Param, Signature};
 pub use memory::{MemoryKind, MemoryReport};
 #[cfg(feature = "opencl")]
 pub use opencl::OpenCl;
+pub use select::{Kind, UnknownBackend, Visit};

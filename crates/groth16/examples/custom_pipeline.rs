@@ -12,7 +12,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use bellpepper_core::{Circuit as BellpepperCircuit, ConstraintSystem, SynthesisError};
-use cuzk_groth16::graph::{self, Common};
+use cuzk_groth16::graph;
 use cuzk_groth16::{Circuit, Parameters, Prover, Residence};
 use cuzk_pipeline_core::{Cancelled, Cost, Cx, Engine, Footprint, Graph, Value, stage_fn};
 use cuzk_srs::{ParameterFile, Trapdoor, unwatched, write_parameters};
@@ -73,8 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The graph: our prover, then the stage of one's own.
     let graph: Graph<Witness, Named> = Graph::build(|g, witness| {
         let witness = g.share(witness);
-        let common = Common { r1cs: prover.load_circuit(g), srs: prover.load_srs(g) };
-        let proof = graph::prove(g, &prover, common, witness, 0, None);
+        let proof = graph::prove(g, &prover, witness, 0, None);
         let cost = Cost::free().output(Footprint::host(16));
         let stage = stage_fn("proof.name", cost, |_, proof| Ok::<_, NameError>(name(proof)));
         Ok(g.stage(stage, proof))

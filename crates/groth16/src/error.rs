@@ -55,6 +55,12 @@ pub enum Groth16Error {
     /// The domain is too large.
     #[error(transparent)]
     Ntt(#[from] cuzk_ntt::NttError),
+    /// There is no room for a sum on the device.
+    #[error(transparent)]
+    Msm(#[from] cuzk_msm::MsmError),
+    /// The backend cannot be used.
+    #[error(transparent)]
+    Device(#[from] cuzk_gpu_backend::Error),
     /// The graph could not be built.
     #[error(transparent)]
     Graph(#[from] cuzk_pipeline_core::BuildError),
@@ -71,6 +77,8 @@ impl Groth16Error {
             Self::Randomness(_) | Self::Cancelled(_) => ErrorKind::Resource,
             Self::Synth(error) => error.kind(),
             Self::Srs(error) => error.kind(),
+            Self::Msm(error) => error.kind(),
+            Self::Device(error) => error.kind(),
             Self::Invalid { .. } | Self::NoParameters | Self::Ntt(_) | Self::Graph(_) => ErrorKind::Bug,
         }
     }

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Stage, Value as _};
 use cuzk_srs::{Load, ParameterFile, Query};
+use cuzk_synth::SynthError;
 use cuzk_values::{QueryLengths, R1cs, Srs, VerifyingKey};
 
 use crate::Groth16Error;
@@ -38,6 +39,15 @@ impl Parameters {
         match self {
             Self::File(file, _) => Some((file.verifying_key(), *file.layout().lengths())),
             Self::Given(srs) => Some((&srs.vk, srs.lengths())),
+            Self::Absent => None,
+        }
+    }
+
+    /// The points, where they are: nothing is loaded.
+    fn in_place(&self) -> Option<Srs> {
+        match self {
+            Self::File(file, _) => Some(file.srs()),
+            Self::Given(srs) => Some(Srs::clone(srs)),
             Self::Absent => None,
         }
     }
@@ -76,6 +86,11 @@ impl LoadSrs {
 
     pub(crate) fn key(&self) -> Arc<str> {
         self.key.clone()
+    }
+
+    /// See [`Parameters::in_place`].
+    pub(crate) fn in_place(&self) -> Option<Srs> {
+        self.parameters.in_place()
     }
 }
 
@@ -129,6 +144,26 @@ impl LoadCircuit {
     pub(crate) fn key(&self) -> Arc<str> {
         self.key.clone()
     }
+
+    /// The constraints: those at hand, the first time, or loaded or recorded again.
+    pub(crate) fn take(&self, cx: &Cx<'_>) -> Result<R1cs, SynthError> {
+        let at_hand = self.at_hand().take();
+        at_hand.map_or_else(|| Ok(cx.install(|| (self.load)())?.r1cs), Ok)
+    }
+
+    /// Looks at the constraints, which stay at hand.
+    pub(crate) fn look<T>(&self, f: impl FnOnce(&R1cs) -> T) -> Result<T, SynthError> {
+        let mut at_hand = self.at_hand();
+        let r1cs = match at_hand.take() {
+            Some(r1cs) => r1cs,
+            None => (self.load)()?.r1cs,
+        };
+        Ok(f(at_hand.insert(r1cs)))
+    }
+
+    fn at_hand(&self) -> MutexGuard<'_, Option<R1cs>> {
+        self.at_hand.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Stage for LoadCircuit {
@@ -146,10 +181,6 @@ impl Stage for LoadCircuit {
         Cost::free().scratch(self.scratch).output(self.weight)
     }
     fn run(&self, cx: &Cx<'_>, (): ()) -> Result<R1cs, Groth16Error> {
-        let at_hand = self.at_hand.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match at_hand {
-            Some(r1cs) => Ok(r1cs),
-            None => Ok(cx.install(|| (self.load)())?.r1cs),
-        }
+        Ok(self.take(cx)?)
     }
 }

@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
+use cuzk_gpu_backend::Kind;
 use cuzk_ntt::Domain;
 use cuzk_pipeline_core::{Builder, Shared};
 use cuzk_values::{Densities, QueryLengths, R1cs, Srs};
 
 use crate::circuit::{Circuit, Sizes};
+use crate::device::{Accelerator, Parts, Room};
 use crate::load::{LoadCircuit, LoadSrs, Parameters};
 use crate::{Groth16Error, PreparedVerifyingKey};
 
 /// A prover of one circuit with one set of parameters. The graphs that are made
 /// of it share its constraints and its parameters, which an engine keeps as
 /// resident values.
+#[derive(Clone)]
 pub struct Prover {
     sizes: Sizes,
     densities: Arc<Densities>,
@@ -20,6 +23,7 @@ pub struct Prover {
     key: Option<Arc<PreparedVerifyingKey>>,
     load_circuit: LoadCircuit,
     load_srs: LoadSrs,
+    accelerator: Option<Arc<dyn Accelerator>>,
 }
 
 impl Prover {
@@ -40,7 +44,38 @@ impl Prover {
             key: facts.map(|(key, _)| Arc::new(PreparedVerifyingKey::new(key))),
             load_srs: LoadSrs::new(parameters),
             load_circuit: LoadCircuit::new(circuit),
+            accelerator: None,
         })
+    }
+
+    /// The same prover on devices of a backend, of each of which its proofs may use so much.
+    ///
+    /// # Errors
+    /// [`Groth16Error::Device`] where the backend is not part of this build;
+    /// [`Groth16Error::Msm`] where there is no room for a sum; [`Groth16Error::NoParameters`].
+    pub fn on(&self, kind: Kind, room: Room) -> Result<Self, Groth16Error> {
+        let parts = Parts {
+            kind,
+            room,
+            sizes: self.sizes,
+            densities: self.densities.clone(),
+            circuit: &self.load_circuit,
+            srs: self.load_srs.in_place().ok_or(Groth16Error::NoParameters)?,
+            key: self.load_srs.key(),
+        };
+        let accelerator = Some(kind.visit(parts)??);
+        Ok(Self { accelerator, ..self.clone() })
+    }
+
+    /// The same prover on the CPU.
+    #[must_use]
+    pub fn on_cpu(&self) -> Self {
+        Self { accelerator: None, ..self.clone() }
+    }
+
+    /// What makes its sums, if the CPU does not.
+    pub fn accelerator(&self) -> Option<&dyn Accelerator> {
+        self.accelerator.as_deref()
     }
 
     /// What fixes the costs of its stages.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use bellperson::groth16::{Parameters as BellpersonParameters, Proof as BellpersonProof, create_proof};
 use blstrs::Bls12;
-use cuzk_groth16::graph::{self, Common};
+use cuzk_groth16::graph;
 use cuzk_groth16::{Blinding, Circuit, Parameters, Prover, Residence};
 use cuzk_pipeline_core::{Cx, Engine, Footprint, Graph};
 use cuzk_srs::{ParameterFile, Trapdoor, unwatched, write_parameters};
@@ -50,8 +50,7 @@ fn prove(circuit: Circuit, path: &Path, witness: Witness, blinding: Blinding) ->
     let prover = Prover::new(circuit, Parameters::File(Arc::new(file), Residence::File)).unwrap();
     let graph = Graph::build(|g, witness| {
         let witness = g.share(witness);
-        let common = Common { r1cs: prover.load_circuit(g), srs: prover.load_srs(g) };
-        Ok(graph::prove(g, &prover, common, witness, 0, Some(blinding)))
+        Ok(graph::prove(g, &prover, witness, 0, Some(blinding)))
     });
     let engine = Engine::builder().budget(Footprint::host(8 << 30)).build().unwrap();
     engine.submit(&Arc::new(graph.unwrap()), witness).wait().unwrap()

@@ -51,7 +51,7 @@ fn prove_into(folder: &Path) {
     let prover = Prover::new(recorded, Parameters::File(Arc::new(file), Residence::File)).unwrap();
     let graph = graph::proof(&prover, circuit, c1.partitions.len(), &[]).unwrap();
     let engine = Engine::builder().budget(Footprint::host(8 << 30)).build().unwrap();
-    let proof = engine.submit(&Arc::new(graph), c1).wait().unwrap();
+    let proof = engine.submit(&Arc::new(graph), Arc::new(c1)).wait().unwrap();
     std::fs::write(folder.join(PROOF), proof.to_bytes()).unwrap();
 }
 

@@ -2,11 +2,14 @@
 //! NVIDIA's and OpenCL's devices where there are any.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
+use std::sync::Arc;
+
 use blst::blst_fr;
-use cuzk_gpu_backend::{Backend, Device, Error, Host};
-use cuzk_ntt::gpu::{DeviceDomain, Shift, download, upload};
+use cuzk_gpu_backend::{Backend, Context, Device, Error, Host};
+use cuzk_ntt::gpu::{DeviceDomain, DeviceQuotient, LoadQuotients, Shift, download, upload};
 use cuzk_ntt::{Domain, NttError, quotient, quotient_with_c};
-use cuzk_values::{Poly, Scalar};
+use cuzk_pipeline_core::{Cx, Place, Stage, Value};
+use cuzk_values::{Evals, OnDevice, Poly, Scalar};
 use ff::Field;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -59,6 +62,38 @@ fn at_the_limit(log: u32) -> Vec<Scalar> {
     let small = |n| form([n, 0, 0, 0]);
     let eighths = [small(3), -small(1), small(0), -small(1), small(0), small(4), small(0), small(3)];
     (0..1_usize << log).map(|i| eighths[(i << 3) >> log]).collect()
+}
+
+/// Tables weigh what they say, the stage's quotient is the CPU's, and nothing is left behind.
+fn the_stage_takes_what_it_declares<B: Backend>(logs: impl IntoIterator<Item = u32>) {
+    let Some(device) = open::<B>() else { return };
+    let (rng, context) = (&mut rng(), Context::<B>::new(device).unwrap());
+    let (device, stream) = (context.device(), context.compute());
+    let place = Place::Gpu(0);
+    let used = || device.memory().unwrap().ours;
+    for log in logs {
+        let before = used();
+        let cx = Cx::detached().with_device(place, &context);
+        let load = LoadQuotients::<B>::new(log);
+        let quotients = Arc::new(load.run(&cx, ()).unwrap());
+        assert_eq!(used() - before, load.cost().left().device, "2^{log}");
+        let [a, b] = [(); 2].map(|()| random(log, rng));
+        let [on_a, on_b] = [&a, &b].map(|scalars| {
+            let buffer = device.buffer(32 << log).unwrap();
+            upload::<B>(stream, scalars, &buffer).unwrap();
+            Poly::<Evals, OnDevice<B::Buffer>>::on_device(buffer, log)
+        });
+        let stage = DeviceQuotient::<B>::new(log);
+        let h = stage.run(&cx, (on_a, on_b, quotients)).unwrap();
+        assert!(h.footprint().fits(stage.cost().left()));
+        let [a, b] = [a, b].map(|scalars| Poly::new(scalars).unwrap());
+        let expected = quotient(&Domain::new(log).unwrap(), a, b).unwrap();
+        assert_eq!(limbs(&download::<B>(stream, h.buffer()).unwrap()), limbs(expected.scalars()), "2^{log}");
+        drop(h);
+        assert_eq!(used(), before, "2^{log}");
+    }
+    let elsewhere = LoadQuotients::<B>::new(3).run(&Cx::detached(), ()).unwrap_err();
+    assert!(matches!(elsewhere, NttError::Device(Error::NoContext { .. })), "{elsewhere}");
 }
 
 fn transforms_are_the_cpus<B: Backend>(logs: impl IntoIterator<Item = u32>) {
@@ -196,6 +231,11 @@ fn quotients() {
 }
 
 #[test]
+fn stages() {
+    the_stage_takes_what_it_declares::<Host>([0, 1, 5, 10, 11, 12]);
+}
+
+#[test]
 fn what_cannot_be_transformed_is_refused() {
     let device = open::<Host>().unwrap();
     let stream = device.stream().unwrap();
@@ -223,6 +263,11 @@ mod cuda {
     #[test]
     fn quotients() {
         quotients_are_the_cpus::<Cuda>(0..=20);
+    }
+
+    #[test]
+    fn stages() {
+        the_stage_takes_what_it_declares::<Cuda>([0, 5, 10, 11, 20]);
     }
 
     #[test]

@@ -86,6 +86,13 @@ pub enum Event {
         /// How long the load took.
         took: Duration,
     },
+    /// A device failed a stage, and takes no more work.
+    Quarantined {
+        /// When.
+        at: Instant,
+        /// Which device.
+        place: Place,
+    },
     /// A resident value was let go to make room.
     Evicted {
         /// When.
@@ -143,6 +150,7 @@ impl Event {
             | Self::Ended { at, .. }
             | Self::Finished { at, .. }
             | Self::Memory { at, .. }
+            | Self::Quarantined { at, .. }
             | Self::Loaded { at, .. }
             | Self::Evicted { at, .. } => *at,
         }

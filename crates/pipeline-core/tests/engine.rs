@@ -203,6 +203,21 @@ fn the_queue_has_an_end() {
     drop((first, second));
 }
 
+/// The giver of an `Arc` holds the very value that stages read.
+#[test]
+fn an_arc_is_shared_as_it_is() {
+    let given = Arc::new(Blob(3, None));
+    let address = Arc::as_ptr(&given).addr();
+    let read = stage_fn("read", Cost::free().output(Footprint::host(1)), move |_, b: Arc<Blob>| {
+        Ok::<_, Error>(Blob(u64::from(Arc::as_ptr(&b).addr() == address), None))
+    });
+    let graph = Graph::<Arc<Blob>, Blob>::build(|g, input| {
+        let input = g.share_arc(input);
+        Ok(g.stage(read, input))
+    });
+    assert_eq!(engine().submit(&Arc::new(graph.unwrap()), given.clone()).wait().unwrap().0, 1);
+}
+
 #[test]
 fn odd_engines_are_not_built() {
     let engine = || Engine::builder().topology(&Topology::fake(&[1, 1]));
@@ -242,6 +257,67 @@ fn a_device_lane_hands_its_device_to_its_stages() {
         .build()
         .unwrap();
     assert_eq!(engine.submit(&Arc::new(graph), Blob(0, None)).wait().unwrap().0, 7);
+}
+
+/// A card that is in order, or not.
+struct Flaky {
+    broken: bool,
+}
+
+/// An engine with a broken card 0 and a card 1 that works, and a graph of a stage that fails on a
+/// broken card, beside a resident value of each.
+fn flaky(cards: u16) -> (Engine, Arc<Graph<Blob, Blob>>) {
+    let device = |id| Device::new(id, 9).handle(Arc::new(Flaky { broken: id == 0 }));
+    let builder = Engine::builder().budget(Footprint::host(9)).topology(&Topology::fake(&[1]));
+    let engine = (0..cards).fold(builder, |builder, id| builder.device(device(id)));
+    let engine = engine.build().expect("an engine");
+    let load = stage_fn("load", Cost::free().output(Footprint::device(2)), |_, ()| Ok::<_, Error>(OnCard(2)));
+    let work =
+        stage_fn("work", Cost::free().output(Footprint::host(1)), |cx, (_, _): (Blob, Arc<OnCard>)| {
+            let card: &Flaky = cx.device().ok_or(Error::No)?;
+            if card.broken { Err(Error::No) } else { Ok(Blob(1, None)) }
+        });
+    let graph = Graph::build(|g, input| {
+        let table = g.resident("table", load.at(Placement::Gpu));
+        Ok(g.stage(work.at(Placement::Gpu).kind(|_| ErrorKind::Device), (input, table)))
+    });
+    (engine, Arc::new(graph.expect("a graph")))
+}
+
+/// Device memory that is none.
+struct OnCard(u64);
+
+impl Value for OnCard {
+    fn footprint(&self) -> Footprint {
+        Footprint::device(self.0)
+    }
+}
+
+#[test]
+fn a_device_that_failed_takes_no_more_work_and_another_does() {
+    let (engine, graph) = flaky(2);
+    let first = engine.submit(&graph, Blob(1, None)).wait();
+    assert!(matches!(&first, Err(RunError::Stage { place: Place::Gpu(0), .. })), "{:?}", first.err());
+    for _ in 0..3 {
+        assert_eq!(engine.submit(&graph, Blob(1, None)).wait().unwrap().0, 1);
+    }
+    let status = engine.status().unwrap();
+    assert_eq!(status.quarantined, [Place::Gpu(0)]);
+    assert!(status.residents.iter().all(|r| r.device == Some(Place::Gpu(1))), "{:?}", status.residents);
+}
+
+#[test]
+fn runs_that_only_a_failed_device_could_take_are_told_so() {
+    let (engine, graph) = flaky(1);
+    // The first fails on the device; the others are active or wait, and end too.
+    let runs: Vec<_> = (0..4).map(|_| engine.submit(&graph, Blob(4, None))).collect();
+    let ends: Vec<_> = runs.into_iter().map(|run| run.wait().err().unwrap()).collect();
+    assert!(matches!(ends[0], RunError::Stage { .. }), "{ends:?}");
+    assert!(ends.iter().all(|end| end.kind() == ErrorKind::Device), "{ends:?}");
+    let late = engine.submit(&graph, Blob(1, None)).wait().err().unwrap();
+    assert!(matches!(late, RunError::Quarantined { place: Place::Gpu(0) }), "{late}");
+    assert_eq!(engine.status().unwrap().residents.len(), 0);
+    books_are_empty(&engine);
 }
 
 /// What is heavier than declared is paid for where there is room, and is an

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cuzk_pipeline_core::{Cancelled, ErrorKind};
+use cuzk_values::BasesError;
 
 /// Parameters that cannot be used or made. Every variant about a file names it.
 #[derive(Debug, thiserror::Error)]
@@ -189,6 +190,20 @@ pub enum SrsError {
         /// The file.
         path: PathBuf,
     },
+    /// Points that cannot be had of a query in use.
+    #[error("bases")]
+    Bases(#[from] BasesError),
+    /// A device refuses a point that is sound where it comes from.
+    #[error("point {index} is sound on the host and not on {device}")]
+    Spoilt {
+        /// Which point of its query.
+        index: usize,
+        /// The device.
+        device: String,
+    },
+    /// A device failed.
+    #[error("device")]
+    Device(#[from] cuzk_gpu_backend::Error),
     /// The work was told to stop.
     #[error("cancelled")]
     Cancelled,
@@ -248,6 +263,8 @@ impl SrsError {
                 _ => ErrorKind::Input,
             },
             Self::Cancelled | Self::Changed { .. } => ErrorKind::Resource,
+            Self::Spoilt { .. } => ErrorKind::Device,
+            Self::Device(error) => error.kind(),
             _ => ErrorKind::Input,
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use blstrs::{G1Affine, G2Affine};
 use cuzk_pipeline_core::Footprint;
-use cuzk_values::{Bases, BasesError, PointSource, QueryLengths, Srs, VerifyingKey};
+use cuzk_values::{Bases, BasesError, EncodedPoints, PointSource, QueryLengths, Srs, VerifyingKey};
 
 use crate::decode::{GROUP, decode_all, decode_append, flatten};
 use crate::format::{Layout, Query, Section};
@@ -141,23 +141,37 @@ struct Mapped<P> {
     point: PhantomData<fn() -> P>,
 }
 
+impl<P: Point> Mapped<P> {
+    /// The bytes of the points `range`, of a file that is what it was.
+    fn bytes(&self, range: &Range<usize>) -> Result<Range<usize>, BasesError> {
+        let Range { start, end } = *range;
+        if start > end || end > self.section.count {
+            return Err(BasesError::Range { start, end, len: self.section.count });
+        }
+        self.map.check_unchanged().map_err(|_| self.bad(start, "the file changed while it was in use"))?;
+        Ok(self.section.bytes(range))
+    }
+
+    fn bad(&self, index: usize, reason: &'static str) -> BasesError {
+        BasesError::Point { query: self.query.name(), index, reason }
+    }
+}
+
 impl<P: Point> PointSource<P> for Mapped<P> {
     fn len(&self) -> usize {
         self.section.count
     }
 
     fn points(&self, range: Range<usize>) -> Result<Cow<'_, [P]>, BasesError> {
-        let Range { start, end } = range;
-        if start > end || end > self.section.count {
-            return Err(BasesError::Range { start, end, len: self.section.count });
-        }
-        let bad = |index, reason| BasesError::Point { query: self.query.name(), index, reason };
-        self.map.check_unchanged().map_err(|_| bad(start, "the file changed while it was in use"))?;
-        let bytes = self.section.bytes(&range);
+        let bytes = self.bytes(&range)?;
         self.map.will_need(&bytes);
         let points = decode_all(&self.map.bytes()[bytes.clone()]);
         self.map.let_go(&bytes);
-        points.map(Cow::Owned).map_err(|(index, fault)| bad(start + index, fault.as_str()))
+        points.map(Cow::Owned).map_err(|(index, fault)| self.bad(range.start + index, fault.as_str()))
+    }
+
+    fn encoded(&self) -> Option<&dyn EncodedPoints> {
+        Some(self)
     }
 
     fn is_resident(&self) -> bool {
@@ -166,6 +180,16 @@ impl<P: Point> PointSource<P> for Mapped<P> {
 
     fn footprint(&self) -> Footprint {
         Footprint::ZERO
+    }
+}
+
+impl<P: Point> EncodedPoints for Mapped<P> {
+    fn read(&self, range: Range<usize>, to: &mut [u8]) -> Result<(), BasesError> {
+        let bytes = self.bytes(&range)?;
+        // As much again behind them is likely to be asked for next.
+        let next = bytes.end..self.section.bytes(&(0..self.section.count)).end.min(bytes.end + bytes.len());
+        let (read, ()) = rayon::join(|| self.map.read(bytes, to), || self.map.will_need(&next));
+        read.map_err(|_| self.bad(range.start, "the file cannot be read"))
     }
 }
 

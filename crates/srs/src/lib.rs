@@ -6,6 +6,7 @@ mod digest;
 mod error;
 mod file;
 mod format;
+pub mod gpu;
 mod key;
 mod lanes;
 mod list;

@@ -10,11 +10,12 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use memmap2::{Advice, Mmap, UncheckedAdvice};
+use rayon::prelude::*;
 
 use crate::SrsError;
 
@@ -26,6 +27,9 @@ pub(crate) struct Map {
     stamp: Stamp,
     bytes: Mmap,
 }
+
+/// Bytes that one thread reads at once: long calls, and enough of them for all threads.
+const READ: usize = 256 << 10;
 
 /// What changes when a file does.
 type Stamp = (u64, i64, i64);
@@ -88,6 +92,15 @@ impl Map {
             Ok(now) if stamp(&now) == self.stamp => Ok(()),
             _ => Err(SrsError::Changed { path: self.path.clone() }),
         }
+    }
+
+    /// Copies a range of the file as it is now, on the caller's rayon pool: by reading it, so that
+    /// no page of the mapping is touched, and that of a file cut short is an error.
+    pub(crate) fn read(&self, range: Range<usize>, to: &mut [u8]) -> io::Result<()> {
+        assert_eq!(range.len(), to.len(), "as many bytes as are read");
+        to.par_chunks_mut(READ)
+            .enumerate()
+            .try_for_each(|(i, part)| self.file.read_exact_at(part, (range.start + i * READ) as u64))
     }
 
     /// Asks the kernel to read ahead what is about to be used.
@@ -169,6 +182,22 @@ mod tests {
         std::fs::remove_file(file.path()).unwrap();
         let sum: u64 = map.bytes().iter().map(|byte| u64::from(*byte)).sum();
         panic!("read all of it: {sum}");
+    }
+
+    #[test]
+    fn reading_a_file_cut_short_is_an_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let bytes: Vec<u8> = (0..3 * READ + 5).map(|i| (i % 251) as u8).collect();
+        std::fs::write(file.path(), &bytes).unwrap();
+        let map = Map::open(file.path()).unwrap();
+        for range in [0..bytes.len(), 7..2 * READ + 9, 3..3, READ..READ + 1] {
+            let mut read = vec![0; range.len()];
+            map.read(range.clone(), &mut read).unwrap();
+            assert!(read == bytes[range]);
+        }
+        file.as_file().set_len(READ as u64).unwrap();
+        let error = map.read(0..bytes.len(), &mut vec![0; bytes.len()]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }
 
     #[test]

@@ -156,7 +156,7 @@ struct Terms<'a> {
 }
 
 /// Integers that most rows sum up to.
-const DIGITS: RangeInclusive<i64> = -8..=8;
+pub(crate) const DIGITS: RangeInclusive<i64> = -8..=8;
 
 impl<'a> Terms<'a> {
     fn new(r1cs: &'a R1cs) -> Self {
@@ -223,13 +223,13 @@ impl<'a> Terms<'a> {
     }
 }
 
-fn scalar(value: i64) -> Scalar {
+pub(crate) fn scalar(value: i64) -> Scalar {
     let magnitude = Scalar::from(value.unsigned_abs());
     if value < 0 { -magnitude } else { magnitude }
 }
 
 /// The integer that `coefficient` stands for, or 0 where its magnitude is 2^31 or more.
-fn small(coefficient: &Scalar) -> i32 {
+pub(crate) fn small(coefficient: &Scalar) -> i32 {
     let magnitude = |scalar: &Scalar| {
         let bytes = scalar.to_bytes_le();
         let (low, high) = bytes.split_first_chunk().expect("32 bytes are more than 4");

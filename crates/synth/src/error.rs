@@ -70,7 +70,8 @@ pub enum SynthError {
     /// A witness of another circuit.
     #[error("{found} {what}, where the circuit has {expected}")]
     Foreign {
-        /// `inputs`, `auxiliary variables`, `points of the domain`.
+        /// `inputs`, `auxiliary variables`, `points of the domain`; on devices also `full-width
+        /// values` and `bytes of constraints`.
         what: &'static str,
         /// The witness's.
         found: usize,
@@ -105,6 +106,9 @@ pub enum SynthError {
         /// How much was asked for.
         bytes: usize,
     },
+    /// A device's call failed.
+    #[error(transparent)]
+    Device(#[from] cuzk_gpu_backend::Error),
     /// The run was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -122,6 +126,7 @@ impl SynthError {
             | Self::Unsatisfied { .. }
             | Self::PublicInput { .. } => ErrorKind::Input,
             Self::Memory { .. } | Self::Cancelled(_) => ErrorKind::Resource,
+            Self::Device(error) => error.kind(),
             Self::Synthesis(_)
             | Self::Upstream(_)
             | Self::Unequal { .. }

@@ -5,6 +5,7 @@ mod circuit;
 mod cpu;
 mod error;
 pub mod fixture;
+pub mod gpu;
 mod hash;
 pub mod input;
 mod lookup;

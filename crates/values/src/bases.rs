@@ -55,8 +55,27 @@ pub trait PointSource<G>: Send + Sync + 'static {
     /// Whether [`points`](Self::points) borrows, at no cost.
     fn is_resident(&self) -> bool;
 
+    /// The points as they are stored, where that is not as `G`: for who decodes them elsewhere.
+    fn encoded(&self) -> Option<&dyn EncodedPoints> {
+        None
+    }
+
     /// The bytes kept in memory.
     fn footprint(&self) -> Footprint;
+}
+
+/// A row of points in their uncompressed encoding, as `to_uncompressed` of blstrs writes them: 96
+/// bytes in G1, 192 in G2.
+pub trait EncodedPoints: Send + Sync {
+    /// Copies the encodings of the points `range` to `to`, in parallel on the caller's rayon pool.
+    /// What they encode is not checked.
+    ///
+    /// # Errors
+    /// [`BasesError`]; what `to` holds then is not defined.
+    ///
+    /// # Panics
+    /// If `to` has fewer bytes or more.
+    fn read(&self, range: Range<usize>, to: &mut [u8]) -> Result<(), BasesError>;
 }
 
 impl<G: Clone + Send + Sync + 'static> PointSource<G> for Vec<G> {
@@ -97,6 +116,11 @@ impl<G: 'static> Bases<G> {
     /// Whether [`points`](Self::points) borrows, at no cost.
     pub fn is_resident(&self) -> bool {
         self.0.is_resident()
+    }
+
+    /// The points as they are stored, where that is not as `G`. See [`PointSource::encoded`].
+    pub fn encoded(&self) -> Option<&dyn EncodedPoints> {
+        self.0.encoded()
     }
 
     /// The points `range`. See [`PointSource::points`].

@@ -14,7 +14,7 @@ mod snap;
 mod srs;
 mod witness;
 
-pub use bases::{Bases, BasesError, PointSource};
+pub use bases::{Bases, BasesError, EncodedPoints, PointSource};
 pub use bits::{Bits, BitsIter};
 pub use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 pub use c1::{

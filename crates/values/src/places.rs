@@ -41,6 +41,17 @@ impl Places {
         Self { first: Vec::with_capacity(places), ..Self::default() }
     }
 
+    /// The positions before the run.
+    pub fn first(&self) -> &[u32] {
+        &self.first
+    }
+
+    /// The positions of the run within a copy, where the first copy starts, and how far the next
+    /// is from it.
+    pub fn run(&self) -> (&[u32], u32, u32) {
+        (&self.run, self.start, self.period)
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.first.len() + self.run.len() * self.count as usize

@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cuzk_groth16::{Residence, graph};
+use cuzk_groth16::{Attempt, Proofs, Residence};
+use cuzk_pipeline_core::Options;
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_pipeline_core::trace::Timeline;
-use cuzk_pipeline_core::{Options, Run};
-use cuzk_values::Proof;
 use serde_json::json;
 
 use crate::args::Bench;
@@ -17,36 +16,41 @@ use crate::params::Chosen;
 use crate::printer::Printer;
 use crate::progress::Meter;
 use crate::usage::Usage;
-use crate::{interrupt, machine, source};
+use crate::{devices, interrupt, machine, source};
 
 pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let given = source::provable(printer, &args.input)?;
     let chosen = Chosen::of(&args.params, given.statement)?;
     chosen.announce(printer);
     let timeline = Arc::new(Timeline::new());
-    let engine = machine::engine(printer, &args.machine, vec![timeline.clone()])?;
+    let devices = devices::open(printer, &args.machine.devices)?;
+    let engine = machine::engine(printer, &args.machine, devices.as_ref(), vec![timeline.clone()])?;
     let prover = chosen.prover(printer, &args.circuits, Residence::File)?;
-    let graph = Arc::new(graph::proof(&prover, given.statement, given.partitions(), &[]).or_bug()?);
+    let prover = devices.as_ref().map_or_else(|| Ok(prover.clone()), |devices| devices.prover(&prover))?;
+    let partitions = given.partitions();
+    let proofs = Proofs::new(&prover, given.statement, partitions, &[]).or_bug()?;
+    let input = Arc::new(given.input);
     let (count, concurrency) = (args.count as usize, args.concurrency as usize);
 
     let meter = Meter::steps(printer, "proofs");
     let (before, start) = (Usage::now(), Instant::now());
     let mut latencies = Vec::with_capacity(count);
-    let mut running: VecDeque<(Instant, Run<Proof>)> = VecDeque::new();
+    let mut running: VecDeque<(Instant, Attempt<'_, _>)> = VecDeque::new();
     interrupt::heeded(|| {
         for i in 0..count + concurrency {
             if (i >= concurrency || i >= count)
                 && let Some((submitted, run)) = running.pop_front()
             {
                 // Every proof is verified within its run.
-                run.wait().map_err(|e| chosen.run_failure(&args.machine, e))?;
+                let again = devices::told(printer, |run| interrupt::cancels(&run.cancel_token()));
+                run.wait(again).map_err(|e| chosen.run_failure(&args.machine, e))?;
                 latencies.push(submitted.elapsed());
                 meter.set(latencies.len() as u64, count as u64);
             }
             if i < count {
                 let options = Options::new().label(format!("proof {i}"));
-                let run = engine.submit_with(&graph, given.input.clone(), options);
-                interrupt::cancels(&run.cancel_token());
+                let run = proofs.submit(&engine, &input, options);
+                interrupt::cancels(&run.run().cancel_token());
                 running.push_back((Instant::now(), run));
             }
         }
@@ -64,7 +68,7 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let json = json!({
         "count": count,
         "concurrency": concurrency,
-        "partitions": given.partitions(),
+        "partitions": partitions,
         "sector_size": given.shape.sector_size(),
         "verified": count,
         "seconds": seconds(wall),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use cuzk_groth16::{Blinding, Residence, graph};
+use cuzk_groth16::{Blinding, Proofs, Residence};
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_pipeline_core::trace::Timeline;
-use cuzk_pipeline_core::{Engine, Graph, Options, RunError, Value};
+use cuzk_pipeline_core::{Engine, Graph, Observer, Options, RunError, Value};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::json;
@@ -21,7 +21,7 @@ use crate::params::Chosen;
 use crate::printer::Printer;
 use crate::source::Source;
 use crate::usage::Usage;
-use crate::{circuits, constraints, interrupt, machine, progress, source};
+use crate::{circuits, constraints, devices, interrupt, machine, progress, source};
 
 /// How wide the text timeline is.
 const COLUMNS: usize = 100;
@@ -40,25 +40,29 @@ pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Proving<I>) -> Resu
     files::check_writable(&used, args.out.iter().chain(&args.trace))?;
     let timeline = Arc::new(Timeline::new());
     let stages = Arc::new(progress::Stages::new(printer));
-    let engine = machine::engine(printer, &args.machine, vec![timeline.clone(), stages.clone()])?;
+    let devices = devices::open(printer, &args.machine.devices)?;
+    let observers: Vec<Arc<dyn Observer>> = vec![timeline.clone(), stages.clone()];
+    let engine = machine::engine(printer, &args.machine, devices.as_ref(), observers)?;
     let prover = chosen.prover(printer, &args.circuits, Residence::File)?;
-    let graph = graph::proof(&prover, statement, partitions, &blindings(args, partitions)).or_bug()?;
-    stages.expect(graph.stages().count());
+    let blindings = blindings(args, partitions);
+    let prover = devices.as_ref().map_or_else(|| Ok(prover.clone()), |devices| devices.prover(&prover))?;
+    let proofs = Proofs::new(&prover, statement, partitions, &blindings).or_bug()?;
+    stages.expect(proofs.graph().stages().count());
 
     let label = source.path().display().to_string();
     let failure = |error| chosen.run_failure(&args.machine, error);
     let proof = interrupt::heeded(|| {
-        let input = if args.check_constraints {
+        let input = Arc::new(given.input);
+        if args.check_constraints {
             let check = constraints::check(&prover, statement, partitions).or_bug()?;
             stages.expect(check.stages().count());
-            let input = Arc::new(given.input);
-            let held = constraints::Held(input.clone());
-            finished(&engine, check, held, &format!("{label}, its constraints")).map_err(failure)?;
-            Arc::unwrap_or_clone(input)
-        } else {
-            given.input
-        };
-        finished(&engine, graph, input, &label).map_err(failure)
+            let label = format!("{label}, its constraints");
+            finished(&engine, check, input.clone(), &label).map_err(failure)?;
+        }
+        let attempt = proofs.submit(&engine, &input, Options::new().label(label));
+        interrupt::cancels(&attempt.run().cancel_token());
+        let again = devices::told(printer, |run| interrupt::cancels(&run.cancel_token()));
+        attempt.wait(again).map_err(failure)
     });
     drop(stages);
     let traced = args.trace.as_deref().map(|path| files::write(path, timeline.trace().chrome().as_bytes()));

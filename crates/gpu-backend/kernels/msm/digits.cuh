@@ -74,14 +74,26 @@ struct Offset {
 };
 
 // digits[w n + i] of window first + w of scalars[start + i], w < count, i < n, of scalars in
-// Montgomery form. `windows` are all windows of a scalar; `offset` is what is added.
+// Montgomery form. `windows` are all windows of a scalar; `offset` is what is added. If they are
+// `picked`, then of the scalar that picks[i] names (witness.cuh), and of 0 from `*terms` on.
 extern "C" __global__ void msm_digits(uint32_t bits, uint32_t wide, uint32_t windows, uint32_t first, uint32_t count,
-                                      Offset offset, uint64_t start, uint64_t n, const cuzk::Fr *scalars,
+                                      Offset offset, uint64_t start, uint64_t n, uint32_t picked, uint64_t inputs,
+                                      const uint64_t *picks, uint64_t, const uint32_t *terms, uint64_t,
+                                      const cuzk::Fr *of_inputs, uint64_t, const cuzk::Fr *scalars,
                                       uint64_t, uint32_t *digits, uint64_t) {
     using namespace cuzk;
     for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
          i += uint64_t(gridDim.x) * blockDim.x) {
-        Fr k = Fr::load_constant(scalars + start + i).from_montgomery();
+        if (picked && i >= *terms) {
+            for (uint32_t w = 0; w < count; w++) digits[w * n + i] = 0;
+            continue;
+        }
+        const Fr *scalar = scalars + start + i;
+        if (picked) {
+            const uint32_t which = picks[i] >> 32;
+            scalar = which < inputs ? of_inputs + which : scalars + which - inputs;
+        }
+        Fr k = Fr::load_constant(scalar).from_montgomery();
         const Fr minus = -k; // r - k, or 0
         // Whether minus is below k.
         sub_cc(minus.l[0], k.l[0]);
@@ -152,11 +164,12 @@ extern "C" __global__ void __launch_bounds__(1024)
 }
 
 // Entries to their partitions. cursors[w partitions + p] is where the next entry of the
-// partition goes. Window w is blockIdx.y; entry i is of point start + i. A thread takes
-// `items` of a tile.
+// partition goes. Window w is blockIdx.y; entry i is of point start + i, or of the one that
+// picks[i] names. A thread takes `items` of a tile.
 extern "C" __global__ void __launch_bounds__(cuzk::PARTITION_THREADS)
-    msm_partition(uint32_t items, uint32_t low, uint32_t partitions, uint64_t start, uint64_t n, const uint32_t *digits,
-                  uint64_t, uint32_t *cursors, uint64_t, uint64_t *entries, uint64_t) {
+    msm_partition(uint32_t items, uint32_t low, uint32_t partitions, uint64_t start, uint64_t n, uint32_t picked,
+                  const uint64_t *picks, uint64_t, const uint32_t *digits, uint64_t, uint32_t *cursors, uint64_t,
+                  uint64_t *entries, uint64_t) {
     using namespace cuzk;
     extern __shared__ uint64_t stage[]; // an entry for each digit of a tile
     __shared__ uint32_t first[MOST_PARTITIONS]; // of a partition within the tile
@@ -188,7 +201,8 @@ extern "C" __global__ void __launch_bounds__(cuzk::PARTITION_THREADS)
             if (!digit[k]) continue;
             mine++;
             const uint32_t bucket = (digit[k] >> 1) - 1;
-            const uint64_t point = start + tile + k * PARTITION_THREADS + threadIdx.x;
+            const uint64_t i = tile + k * PARTITION_THREADS + threadIdx.x;
+            const uint64_t point = picked ? uint32_t(picks[i]) : start + i;
             stage[first[bucket >> low] + rank[k]] = uint64_t(bucket) << 32 | point << 1 | (digit[k] & 1);
         }
         exclusive_sum<PARTITION_THREADS>(mine, warps, &all);

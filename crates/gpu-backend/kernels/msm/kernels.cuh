@@ -10,6 +10,7 @@
 #include "digits.cuh"
 #include "pairs.cuh"
 #include "sums.cuh"
+#include "witness.cuh"
 
 static __device__ __forceinline__ uint64_t thread() { return uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 

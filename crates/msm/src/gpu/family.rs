@@ -11,6 +11,11 @@ const NUMBER: u64 = 4;
 /// `what << 32 | point << 1 | negative`, sorted by what.
 const ENTRY: u64 = 8;
 
+/// `scalar << 32 | point`.
+const PICK: u64 = 8;
+/// Bits.
+const WORD: u64 = 8;
+
 const fn signature(name: &'static str, params: &'static [cuzk_gpu_backend::Param]) -> Signature {
     Signature { name, params }
 }
@@ -25,15 +30,82 @@ macro_rules! family {
             &[
                 signature(
                     "msm_digits",
-                    &[U32, U32, U32, U32, U32, Value(32), U64, U64, Read(32), Write(NUMBER)],
+                    &[
+                        U32,
+                        U32,
+                        U32,
+                        U32,
+                        U32,
+                        Value(32),
+                        U64,
+                        U64,
+                        U32,
+                        U64,
+                        Read(PICK),
+                        Read(NUMBER),
+                        Read(32),
+                        Read(32),
+                        Write(NUMBER),
+                    ],
                 ),
                 signature("msm_histogram", &[U32, U32, U64, Read(NUMBER), Write(NUMBER)]),
                 signature("msm_scan", &[U64, Read(NUMBER), Write(NUMBER)]),
                 signature(
                     "msm_partition",
-                    &[U32, U32, U32, U64, U64, Read(NUMBER), Write(NUMBER), Write(ENTRY)],
+                    &[U32, U32, U32, U64, U64, U32, Read(PICK), Read(NUMBER), Write(NUMBER), Write(ENTRY)],
                 ),
                 signature("msm_sort", &[U32, U32, U64, U32, Read(NUMBER), Read(ENTRY), Write(ENTRY)]),
+                signature(
+                    "msm_picks",
+                    &[
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        Read(WORD),
+                        Read(NUMBER),
+                        Read(NUMBER),
+                        Write(PICK),
+                        Write(NUMBER),
+                    ],
+                ),
+                signature(
+                    "msm_ones_count",
+                    &[
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        Read(WORD),
+                        Read(WORD),
+                        Read(NUMBER),
+                        Read(NUMBER),
+                        Write(NUMBER),
+                    ],
+                ),
+                signature(
+                    "msm_ones",
+                    &[
+                        U32,
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        U64,
+                        Read(WORD),
+                        Read(WORD),
+                        Read(NUMBER),
+                        Read(NUMBER),
+                        Write(ENTRY),
+                    ],
+                ),
                 signature("msm_count", &[U64, U64, Read(ENTRY), Read(NUMBER), Write(NUMBER)]),
                 signature(
                     "msm_forward",
@@ -89,6 +161,9 @@ macro_rules! family {
             ("msm_scan", host::scan),
             ("msm_partition", host::partition),
             ("msm_sort", host::sort),
+            ("msm_picks", host::picks),
+            ("msm_ones_count", host::ones_count),
+            ("msm_ones", host::ones),
             ("msm_count", host::count),
             ("msm_forward", host::forward::<$group>),
             ("msm_invert", host::invert::<$group>),

@@ -3,13 +3,15 @@
 use std::ops::Neg;
 
 use blst::{blst_fp, blst_fp2, blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
-use cuzk_gpu_backend::Family;
+use cuzk_gpu_backend::{Backend, Family};
 use cuzk_values::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use ff::Field as _;
 use group::{Curve as _, Group as _};
 
 use super::family;
 use super::plan::Costs;
+use super::queue::Kernels;
+use super::workspace::Workspace;
 use crate::arith::BlstField;
 use crate::{Curve, G1, G2};
 
@@ -36,6 +38,8 @@ pub trait Group: Curve<Affine: Neg<Output = <Self as Curve>::Affine>, Projective
 
     /// The kernels.
     fn family() -> &'static Family;
+    /// Those of a workspace.
+    fn kernels<B: Backend>(workspace: &Workspace<B>) -> &Kernels<B>;
     /// x and y, both 0 for infinity.
     fn coordinates(base: &Self::Affine) -> [Self::Field; 2];
     /// The base of x and y.
@@ -126,13 +130,17 @@ fn set_elements<F: Element>(elements: &[F], words: &mut [u64]) {
 }
 
 macro_rules! group {
-    ($group:ty, $field:ty, $affine:ty, $projective:ty, $blst_affine:ident, $blst:ident, $family:ident, $costs:expr) => {
+    ($group:ty, $field:ty, $affine:ty, $projective:ty, $blst_affine:ident, $blst:ident, $family:ident, $kernels:ident, $costs:expr) => {
         impl Group for $group {
             type Field = $field;
             const COSTS: Costs = $costs;
 
             fn family() -> &'static Family {
                 &family::$family
+            }
+
+            fn kernels<B: Backend>(workspace: &Workspace<B>) -> &Kernels<B> {
+                &workspace.$kernels
             }
 
             fn coordinates(base: &$affine) -> [$field; 2] {
@@ -171,6 +179,7 @@ group!(
     blst_p1_affine,
     blst_p1,
     MSM_G1,
+    g1,
     Costs { entry: 24, pair: 255, single: 430, bucket: 1400, round: 450_000_000 }
 );
 group!(
@@ -181,6 +190,7 @@ group!(
     blst_p2_affine,
     blst_p2,
     MSM_G2,
+    g2,
     Costs { entry: 24, pair: 860, single: 1650, bucket: 4800, round: 600_000_000 }
 );
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use group::Group as _;
 
 use super::DeviceCurve;
+use super::scratch::Sizes;
 use crate::MsmError;
 
 /// The bits that windows cover: a magnitude of 254 and one for the carry.
@@ -34,15 +35,21 @@ pub(super) const STAGED: u32 = 6;
 const SORT_CAPACITY: [u64; 2] = [16_384 + 1024, 32_768 + 2048];
 /// The most bits of a window.
 const MAX_WINDOW: u32 = MOST_BITS[0] + MOST_BITS[1] + 1;
-/// What sizes of buffers are rounded to.
-const GRAIN: u64 = 512;
 /// The most rounds.
 const MAX_ROUNDS: u32 = 8;
 /// Slots that a thread of a merging level takes: even, so that the two parts of a bucket
 /// that two threads share meet in one.
 pub(super) const MERGE: u32 = 8;
-/// Buckets that a thread folds, as a logarithm.
-const FOLD: u32 = 5;
+/// The most buckets that a thread folds, as a logarithm.
+const MOST_FOLD: u32 = 5;
+/// Threads that a multiprocessor has at once, of kernels that add points.
+const RESIDENT: u64 = 384;
+/// Threads of a block of `msm_picks` (witness.cuh).
+pub(super) const PICK_THREADS: u32 = 256;
+/// Words of bits that a warp takes at once (witness.cuh).
+const WARP_WORDS: u64 = 32;
+/// The most spans of words, each of which a warp takes.
+const MOST_SPANS: u64 = 1 << 15;
 /// Threads that sum a line (sums.cuh).
 pub(super) const LINE_LANES: u64 = 8;
 
@@ -65,6 +72,19 @@ pub struct Plan {
     pub rounds: u32,
     /// Entries that a thread adds up.
     pub chunk: u32,
+    /// Buckets that a thread folds, as a logarithm.
+    pub fold: u32,
+    /// Bases at once whose variables may be 1, and are added up beside the terms.
+    pub ones: u64,
+}
+
+/// What a sum is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Load {
+    /// The most terms.
+    pub(super) terms: u64,
+    /// The bases of which they are, if those of variables that are 1 are added up as well; or 0.
+    pub(super) bases: u64,
 }
 
 /// What a multiplication is made of, in picoseconds on an H200: what was measured at 2^22 and 2^24
@@ -83,23 +103,6 @@ pub struct Costs {
     pub(super) round: u64,
 }
 
-/// Bytes of buffers.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes {
-    pub(super) entries: [u64; 2],
-    pub(super) counts: u64,
-    pub(super) left: u64,
-    pub(super) points: [u64; 2],
-    pub(super) before: u64,
-    pub(super) products: [u64; 2],
-    pub(super) buckets: u64,
-    pub(super) numbers: [u64; 2],
-    pub(super) parts: [u64; 2],
-    pub(super) sums: u64,
-    pub(super) lines: u64,
-    pub(super) results: u64,
-}
-
 impl Plan {
     /// The plan for up to `len` terms that takes the least time of those within `limit` bytes, on a
     /// card of `units` multiprocessors.
@@ -107,19 +110,44 @@ impl Plan {
     /// # Errors
     /// [`MsmError::Limit`] if there is none.
     pub fn new<C: DeviceCurve>(len: u64, limit: u64, units: u32) -> Result<Self, MsmError> {
-        let mut best: Option<(u64, Self)> = None;
+        Self::within::<C>(Load { terms: len, bases: 0 }, limit, units)
+    }
+
+    /// The same for a sum over a witness with a base for so many variables, of which so many may be neither
+    /// 0 nor 1.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn witness<C: DeviceCurve>(wide: u64, bases: u64, limit: u64, units: u32) -> Result<Self, MsmError> {
+        Self::within::<C>(Load { terms: wide.min(bases), bases }, limit, units)
+    }
+
+    fn within<C: DeviceCurve>(load: Load, limit: u64, units: u32) -> Result<Self, MsmError> {
         let mut least = u64::MAX;
+        let fits = |sizes: &Sizes| {
+            least = least.min(sizes.bytes());
+            sizes.bytes() <= limit
+        };
+        Self::best::<C>(load, fits, units).ok_or(MsmError::Limit { limit, least })
+    }
+
+    /// The plan for a load that takes the least time of those whose memory `fits`.
+    pub(super) fn best<C: DeviceCurve>(
+        load: Load,
+        mut fits: impl FnMut(&Sizes) -> bool,
+        units: u32,
+    ) -> Option<Self> {
+        let mut best: Option<(u64, Self)> = None;
         for (bits, rounds) in
             (2..=MAX_WINDOW).flat_map(|bits| (0..=MAX_ROUNDS).map(move |rounds| (bits, rounds)))
         {
-            let plan = Self::largest::<C>(len, [bits, rounds], limit, units);
-            let (bytes, cost) = (plan.bytes::<C>(), plan.cost(&C::COSTS));
-            least = least.min(bytes);
-            if bytes <= limit && best.as_ref().is_none_or(|(best, _)| cost < *best) {
+            let Some(plan) = Self::largest::<C>(load, [bits, rounds], &mut fits, units) else { continue };
+            let cost = plan.cost(&C::COSTS, load);
+            if best.as_ref().is_none_or(|(best, _)| cost < *best) {
                 best = Some((cost, plan));
             }
         }
-        best.map(|(_, plan)| plan).ok_or(MsmError::Limit { limit, least })
+        best.map(|(_, plan)| plan)
     }
 
     /// Windows of up to `bits`, `rounds` of pairs, and as many terms and windows at once as given.
@@ -129,18 +157,28 @@ impl Plan {
         let bits = BITS.div_ceil(windows);
         let wide = BITS - windows * (bits - 1);
         let (terms, group) = (terms.clamp(1, len.max(1)), group.clamp(1, windows));
-        Self { len, terms, bits, wide, windows, group, rounds, chunk: 1 }.chunked(units)
+        // As many threads as the card holds, if each has two buckets or more.
+        let threads = (u64::from(windows) << (bits - 1)) / (u64::from(units) * RESIDENT);
+        let fold = threads.max(1).ilog2().clamp(1, MOST_FOLD).min(bits - 1);
+        Self { len, terms, bits, wide, windows, group, rounds, chunk: 1, fold, ones: 0 }.chunked(units)
+    }
+
+    /// The same for sums over a witness, of so many bases at once.
+    #[must_use]
+    pub fn with_ones(self, ones: u64, units: u32) -> Self {
+        Self { ones, ..self }.chunked(units)
     }
 
     /// Chunks for eight waves of the threads that the card holds, so that the last one costs little.
     fn chunked(self, units: u32) -> Self {
-        let chunk = self.most(self.rounds) / (u64::from(units) * 384 * 8);
+        let chunk = self.most(self.rounds) / (u64::from(units) * RESIDENT * 8);
         Self { chunk: chunk.clamp(16, 256) as u32, ..self }
     }
 
     /// The most entries of a group after some rounds.
     fn most(&self, rounds: u32) -> u64 {
-        (0..rounds).fold(self.terms * u64::from(self.group), |most, _| self.halved(most, self.group))
+        let entries = self.terms * u64::from(self.group) + self.ones;
+        (0..rounds).fold(entries, |most, _| self.halved(most, self.group))
     }
 
     /// The most entries that a round leaves of up to `entries` of some windows: one for each pair,
@@ -150,58 +188,52 @@ impl Plan {
         pairs + (entries / 2).min(u64::from(windows) << (self.bits - 1))
     }
 
-    /// The most terms at once, and then the fewest groups of windows, within `limit`; or one of each.
-    fn largest<C: DeviceCurve>(len: u64, shape: [u32; 2], limit: u64, units: u32) -> Self {
-        let fits =
-            |plan: &Self| plan.bytes::<C>() <= limit && plan.terms * u64::from(plan.group) <= MAX_ENTRIES;
-        let mut terms = len.max(1);
-        while terms > 1 && !fits(&Self::of(len, shape, terms, 1, units)) {
-            terms = terms.div_ceil(2);
+    /// The most at once, and then the fewest groups of windows, that fit.
+    fn largest<C: DeviceCurve>(
+        load: Load,
+        shape: [u32; 2],
+        fits: &mut impl FnMut(&Sizes) -> bool,
+        units: u32,
+    ) -> Option<Self> {
+        let plan = |most: u64, group| match load.bases {
+            0 => Self::of(load.terms, shape, most, group, units),
+            _ => Self::of(load.terms, shape, load.terms.min(most), group, units).with_ones(most, units),
+        };
+        let mut fits = |plan: &Self| plan.most(0) <= MAX_ENTRIES && fits(&plan.sizes::<C>());
+        let mut most = load.terms.max(load.bases).max(1);
+        while !fits(&plan(most, 1)) {
+            if most == 1 {
+                return None;
+            }
+            most = most.div_ceil(2);
         }
-        let windows = Self::of(len, shape, terms, 1, units).windows;
-        let plans = (1..=windows).map(|groups| Self::of(len, shape, terms, windows.div_ceil(groups), units));
-        plans.into_iter().find(fits).unwrap_or_else(|| Self::of(len, shape, terms, 1, units))
+        let windows = plan(most, 1).windows;
+        (1..=windows).map(|groups| plan(most, windows.div_ceil(groups))).find(fits)
     }
 
     /// Time in picoseconds.
-    fn cost(&self, costs: &Costs) -> u64 {
+    fn cost(&self, costs: &Costs, load: Load) -> u64 {
         // Buckets that may have entries; there is place for 2^(bits - 1) in every window.
         let buckets = u64::from(self.windows + self.wide) << (self.bits - 1) >> 1;
         let entries = u64::from(self.windows) * self.terms;
         let (mut left, mut time) = (entries, costs.entry * entries);
+        // Half of the variables may be 1.
+        let mut ones = self.ones / 2;
         for _ in 0..self.rounds {
             // A pair at the end of a bucket is of two buckets every other time.
             let next = left / 2 + buckets.min(left) / 2;
-            time += costs.pair * (left - next);
-            left = next;
+            time += costs.pair * (left - next + ones / 2);
+            (left, ones) = (next, ones / 2);
         }
-        time += costs.single * left + costs.bucket * (u64::from(self.windows) << (self.bits - 1));
+        time += costs.single * (left + ones) + costs.bucket * (u64::from(self.windows) << (self.bits - 1));
         let groups = self.groups().count() as u64;
-        let chunks = self.len.div_ceil(self.terms).max(1);
+        let chunks = load.bases.checked_div(self.ones).unwrap_or(0).max(self.len.div_ceil(self.terms)).max(1);
         chunks * (time + groups * (1 + u64::from(self.rounds)) * costs.round)
     }
 
     /// All memory beside bases and scalars.
     pub fn bytes<C: DeviceCurve>(&self) -> u64 {
-        let sizes = self.sizes::<C>();
-        let Sizes { counts, left, before, buckets, sums, lines, results, .. } = sizes;
-        let pairs = [sizes.entries, sizes.points, sizes.products, sizes.numbers, sizes.parts];
-        let rest = [
-            counts,
-            counts + 4,
-            counts,
-            left,
-            left + 4,
-            left + 4,
-            before,
-            buckets,
-            sums,
-            sums,
-            lines,
-            results,
-        ];
-        // As a device rounds them.
-        pairs.iter().flatten().chain(&rest).map(|bytes| bytes.next_multiple_of(GRAIN)).sum()
+        self.sizes::<C>().bytes()
     }
 
     pub(super) fn sizes<C: DeviceCurve>(&self) -> Sizes {
@@ -209,26 +241,37 @@ impl Plan {
         let entries = self.most(0);
         let slots = 2 * self.most(self.rounds).div_ceil(self.chunk.into()).max(1) + 1;
         let merged = 2 * slots.div_ceil(MERGE.into()) + 1;
-        let buckets = u64::from(self.windows) << (self.bits - 1);
         let windows = u64::from(self.windows);
-        // Nothing that rounds need, where there are none.
+        let buckets = windows << (self.bits - 1);
+        // Nothing that rounds or ones need, where there are none.
         let with = |rounds: u32, bytes: u64| if self.rounds >= rounds { bytes } else { 0 };
+        let of_ones = |bytes: u64| if self.ones > 0 { bytes } else { 0 };
         let tiles = entries.div_ceil(TILE).max(1);
+        let left = with(1, 4 * tiles).max(of_ones(4 * (1 + MOST_SPANS)));
         let products = 32 * tiles * C::COORDINATE;
-        Sizes {
-            entries: [8 * entries.next_multiple_of(2), 8 * entries.next_multiple_of(2)],
-            counts: 4 * group * u64::from(self.partitions()),
-            left: with(1, 4 * tiles),
+        let counts = 4 * group * u64::from(self.partitions());
+        let sums = (buckets >> self.fold) * C::SUM;
+        let sizes = Sizes {
+            picks: of_ones(8 * self.terms),
+            terms: of_ones(4),
+            entries: [8 * entries.next_multiple_of(2); 2],
+            counts,
+            offsets: counts + 4,
+            cursors: counts,
+            left,
+            places: [left + 4; 2],
             points: [1, 2].map(|round| with(round, C::AFFINE * self.most(round))),
             before: with(1, entries.div_ceil(2) * C::COORDINATE),
-            products: [with(1, products), with(1, products)],
-            buckets: buckets * C::SUM,
+            products: [with(1, products); 2],
+            buckets: buckets * C::SUM + of_ones(C::SUM),
             numbers: [4 * slots, 4 * merged],
             parts: [C::SUM * slots, C::SUM * merged],
-            sums: (buckets >> self.fold()) * C::SUM,
+            sums,
+            weighted: sums,
             lines: windows * self.lines() * C::SUM,
-            results: windows * u64::from(self.results()) * C::SUM,
-        }
+            results: self.points() as u64 * C::SUM,
+        };
+        sizes.rounded()
     }
 
     /// Bits of a bucket's number within its partition.
@@ -237,6 +280,12 @@ impl Plan {
         let bits = self.bits - 1;
         let partitions = (self.terms >> 14).max(1).ilog2().min(MOST_BITS[0]);
         bits.saturating_sub(partitions).min(MOST_BITS[1])
+    }
+
+    /// Into how many spans of how many words so many words of bits are cut.
+    pub(super) fn spans(words: u64) -> [u64; 2] {
+        let span = words.div_ceil(MOST_SPANS).next_multiple_of(WARP_WORDS).max(WARP_WORDS);
+        [words.div_ceil(span).max(1), span]
     }
 
     /// Digits that a thread of `msm_partition` takes at once, where a block may have `shared` bytes of
@@ -290,14 +339,9 @@ impl Plan {
         offset
     }
 
-    /// Buckets that a thread folds, as a logarithm.
-    pub(super) fn fold(&self) -> u32 {
-        FOLD.min(self.bits - 1)
-    }
-
     /// Bits of the rows and of the columns of what the buckets of a window are folded to.
     pub(super) fn lines_of(&self) -> [u32; 2] {
-        let bits = self.bits - 1 - self.fold();
+        let bits = self.bits - 1 - self.fold;
         [bits / 2, bits - bits / 2]
     }
 
@@ -309,18 +353,29 @@ impl Plan {
 
     /// Points that are left of a window: a sum, and one for each bit of the rest.
     pub(super) fn results(&self) -> u32 {
-        self.bits - self.fold()
+        self.bits - self.fold
     }
 
-    /// The sum of all windows, of what is left of them.
+    /// The bucket beside those of all windows.
+    pub(super) fn beside(&self) -> u64 {
+        u64::from(self.windows) << (self.bits - 1)
+    }
+
+    /// Points that are left in the end: those of all windows, and the sum beside them.
+    pub(super) fn points(&self) -> usize {
+        (self.windows * self.results()) as usize + usize::from(self.ones > 0)
+    }
+
+    /// The sum of all, of the [points](Self::points) that are left.
     pub(super) fn join<C: DeviceCurve>(&self, points: &[C::Projective]) -> C::Projective {
         let times = |sum: C::Projective, bits| (0..bits).fold(sum, |sum, _| sum.double());
         let windows = points.chunks_exact(self.results() as usize).zip(0..self.windows);
-        windows.rev().fold(C::zero(), |total, (points, w)| {
+        let total = windows.rev().fold(C::zero(), |total, (points, w)| {
             let bits = points[1..].iter().rev().fold(C::zero(), |sum, point| times(sum, 1) + point);
-            let window = times(bits, self.fold()) + points[0];
+            let window = times(bits, self.fold) + points[0];
             times(total, self.position(w + 1) - self.position(w)) + window
-        })
+        });
+        points.get((self.windows * self.results()) as usize).map_or(total, |ones| total + *ones)
     }
 }
 
@@ -361,7 +416,7 @@ mod tests {
             assert!(offset[3].leading_zeros() > 0, "below 2^255, and a magnitude below 2^254");
             let sizes = plan.sizes::<G1>();
             assert!(plan.partitions() <= 1 << MOST_BITS[0] && plan.low() <= MOST_BITS[1], "{plan:?}");
-            assert_eq!(sizes.results / (4 * 48), u64::from(plan.windows * plan.results()));
+            assert!(sizes.results >= 4 * 48 * plan.points() as u64);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod kernels;
 mod quotient;
+mod stage;
 mod tables;
 
 use std::fmt;
@@ -20,6 +21,7 @@ use crate::{Domain, NttError, roots};
 pub use kernels::FAMILY;
 use kernels::Flags;
 pub use quotient::Divisor;
+pub use stage::{DeviceQuotient, DeviceQuotients, LoadQuotients};
 use tables::{Powers, row};
 pub use tables::{download, upload};
 
@@ -50,6 +52,38 @@ fn passes(log_len: u32) -> Vec<Pass> {
         pass
     };
     (0..count).map(&mut next).collect()
+}
+
+/// How the powers of the root of unity are split in two tables: those between the first
+/// pass and the last are multiples of `2^low`.
+fn split(log_len: u32, passes: &[Pass]) -> [u32; 2] {
+    let [.., last] = passes else { return [0, 0] };
+    if passes.len() == 1 {
+        return [0, 0];
+    }
+    let low = passes[0].levels.min(last.levels);
+    [low, log_len - low]
+}
+
+/// How the powers of a coset's shift are.
+fn shift_split(log_len: u32) -> [u32; 2] {
+    [log_len / 2, log_len.div_ceil(2)]
+}
+
+/// The logarithm of the number of twiddles of the levels in a tile.
+fn twiddle_levels(passes: &[Pass]) -> u32 {
+    passes.iter().map(|pass| pass.levels).max().unwrap_or(0).saturating_sub(1)
+}
+
+/// The bytes of all tables of a [`DeviceDomain`] and a [`Divisor`], each of which starts at a
+/// multiple of 256.
+fn table_bytes(log_len: u32) -> u64 {
+    let passes = passes(log_len);
+    let [low, high] = split(log_len, &passes);
+    let twiddles = [twiddle_levels(&passes); 2];
+    let shifts = [shift_split(log_len); 2].concat();
+    let logs = [low, high, low, low].into_iter().chain(twiddles).chain(shifts);
+    logs.map(|log| (kernels::FIXED_BYTES << log).next_multiple_of(256)).sum()
 }
 
 /// The shared memory of a tile: two halves of its scalars with a gap of one after every
@@ -106,14 +140,11 @@ impl<B: Backend> DeviceDomain<B> {
             return Err(NttError::LogLen { log_len, max: Domain::MAX_LOG_LEN });
         }
         let passes = passes(log_len);
-        // Passes between the first and the last have powers that are multiples of 2^low.
-        let (first, last) = (passes[0].levels, passes[passes.len() - 1].levels);
-        let low = if passes.len() > 1 { first.min(last) } else { 0 };
-        let high = if passes.len() > 1 { log_len - low } else { 0 };
+        let [low, high] = split(log_len, &passes);
         let root = roots::root_of_unity(log_len, false);
         let roots = Powers::new(device, stream, root, Scalar::ONE, [low, high])?;
         let inverse_low = tables::factors::<B>(device, stream, &row(inverse_len(log_len)?, root, 1 << low))?;
-        let levels = passes.iter().map(|pass| pass.levels).max().unwrap_or(0).saturating_sub(1);
+        let levels = twiddle_levels(&passes);
         let twiddles =
             |inverse| tables::factors::<B>(device, stream, &crate::roots::twiddles(levels, inverse));
         let kernel = |name| device.kernel(&FAMILY, name);
@@ -147,7 +178,7 @@ impl<B: Backend> DeviceDomain<B> {
     /// [`NttError::ZeroShift`], [`NttError::Device`].
     pub fn shift(&self, device: &B::Device, stream: &B::Stream, shift: Scalar) -> Result<Shift<B>, NttError> {
         let inverse: Scalar = Option::from(shift.invert()).ok_or(NttError::ZeroShift)?;
-        let logs = [self.log_len / 2, self.log_len.div_ceil(2)];
+        let logs = shift_split(self.log_len);
         Ok(Shift {
             input: Powers::new(device, stream, shift, Scalar::ONE, logs)?,
             output: Powers::new(device, stream, inverse, inverse_len(self.log_len)?, logs)?,

@@ -5,7 +5,7 @@ use cuzk_values::Scalar;
 use ff::Field;
 
 use super::tables::{Powers, factors, row};
-use super::{DeviceDomain, Scale, inverse_len};
+use super::{DeviceDomain, Scale, inverse_len, shift_split};
 use crate::arith::Flow;
 use crate::{Domain, NttError, roots};
 
@@ -31,7 +31,7 @@ impl<B: Backend> DeviceDomain<B> {
         let inverse = |x: Scalar| Option::<Scalar>::from(x.invert()).ok_or(NttError::ZeroShift);
         let z = shift.pow_vartime([1 << self.log_len]);
         let scale = inverse(Scalar::ONE - z)? * inverse_len(self.log_len)?;
-        let logs = [self.log_len / 2, self.log_len.div_ceil(2)];
+        let logs = shift_split(self.log_len);
         let root = roots::root_of_unity(self.log_len, false);
         let lows = self.roots.low_len();
         Ok(Divisor {

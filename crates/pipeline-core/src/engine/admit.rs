@@ -40,8 +40,16 @@ impl Scheduler {
         let room = Room { floor: floors, covers: plan.covers(s.weight) };
         let budget = &self.books.budget;
         let host = floor.host <= budget.host() && floor.pinned <= budget.pinned();
-        if host && plan.fixed().iter().all(|fixed| self.able(&room, *fixed).next().is_some()) {
-            return Ok(room);
+        let stuck = plan.fixed().iter().find(|fixed| self.able(&room, **fixed).next().is_none());
+        match stuck {
+            None if host => return Ok(room),
+            Some(fixed) if host => {
+                if let Some(failed) = self.large(&room, *fixed).next() {
+                    let place = self.places.place(self.places.nodes.len() + failed);
+                    return Err(RunError::Quarantined { place });
+                }
+            }
+            _ => {}
         }
         let device = (0..self.ids.len()).map(|i| budget.device(i)).max().unwrap_or(0);
         let budget = Footprint { host: budget.host(), pinned: budget.pinned(), device };
@@ -49,9 +57,14 @@ impl Scheduler {
     }
 
     /// The devices that are large enough for a run and that a group of it may have.
-    fn able<'a>(&'a self, room: &'a Room, fixed: Option<u16>) -> impl Iterator<Item = usize> + 'a {
+    fn large<'a>(&'a self, room: &'a Room, fixed: Option<u16>) -> impl Iterator<Item = usize> + 'a {
         let large = |i: &usize| room.floor.device(*i) <= self.books.budget.device(*i);
         (0..self.ids.len()).filter(move |i| fixed.is_none_or(|id| self.ids[*i] == id)).filter(large)
+    }
+
+    /// Those of them that have not failed.
+    pub(super) fn able<'a>(&'a self, room: &'a Room, fixed: Option<u16>) -> impl Iterator<Item = usize> + 'a {
+        self.large(room, fixed).filter(|i| !self.quarantined[*i])
     }
 
     /// A device for each group of a run: the one that fewest groups have, of

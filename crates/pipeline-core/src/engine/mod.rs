@@ -14,6 +14,7 @@ mod dispatch;
 mod job;
 mod lanes;
 mod places;
+mod quarantine;
 mod residency;
 mod run;
 mod schedule;

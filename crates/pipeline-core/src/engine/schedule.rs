@@ -61,6 +61,8 @@ pub(crate) struct Scheduler {
     /// that were promoted.
     pub(super) seniority: Vec<u64>,
     pub(super) owners: Owners,
+    /// The devices that failed, by index.
+    pub(super) quarantined: Vec<bool>,
     /// The owners whose turn found no memory: they are asked first.
     pub(super) waiting: Vec<u64>,
     queue_limit: usize,
@@ -80,6 +82,11 @@ impl Scheduler {
             active: self.jobs.len(),
             ledgers: self.books.ledgers(&self.ids).collect(),
             residents: self.residency.views(|device| self.places.place(devices.start + device)),
+            quarantined: devices
+                .zip(&self.quarantined)
+                .filter(|(_, q)| **q)
+                .map(|(p, _)| self.places.place(p))
+                .collect(),
         }
     }
 
@@ -106,6 +113,7 @@ impl Scheduler {
         queue_limit: usize,
     ) -> Self {
         let owners = Owners { host: None, devices: vec![None; places.devices.len()] };
+        let quarantined = vec![false; places.devices.len()];
         Self {
             flight: Flight::new(&places),
             ids: places.devices.iter().map(|device| device.id).collect(),
@@ -120,6 +128,7 @@ impl Scheduler {
             order: BTreeSet::new(),
             seniority: Vec::new(),
             owners,
+            quarantined,
             waiting: Vec::new(),
             queue_limit,
             submitted: 0,
@@ -191,6 +200,7 @@ impl Scheduler {
     /// Ends what is over and starts what may start.
     pub(crate) fn advance(&mut self) {
         self.reap();
+        self.clear_quarantined();
         self.admit();
         self.dispatch();
         // A run that can never start fails in `dispatch`, and makes way.

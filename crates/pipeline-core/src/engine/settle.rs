@@ -33,6 +33,7 @@ impl Scheduler {
         self.flight.arrive(seat, node);
         job.running -= 1;
         let dag = job.dag.clone();
+        let condemned = done.outcome.as_ref().is_err_and(RunError::condemns).then(|| seat.device()).flatten();
         let (mut owned, mut back) = (Vec::new(), Vec::new());
         for &slot in &dag.node(stage).inputs {
             let coins = job.taken(slot);
@@ -71,6 +72,9 @@ impl Scheduler {
         }
         for excess in excesses {
             self.settle_excess(id, stage, done.place, &excess);
+        }
+        if let Some(device) = condemned {
+            self.quarantine(device);
         }
     }
 
@@ -165,6 +169,9 @@ impl Scheduler {
                 }
                 let charge = self.residency.gone(id);
                 self.books.move_out(charge);
+                if let Some(device) = seat.device().filter(|_| error.condemns()) {
+                    self.quarantine(device);
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::books::LedgerUse;
 use super::residency::ResidentUse;
+use crate::Place;
 
 /// What an engine holds at one moment.
 #[derive(Debug, Clone)]
@@ -15,4 +16,6 @@ pub struct Status {
     pub ledgers: Vec<LedgerUse>,
     /// The resident values that are loaded.
     pub residents: Vec<ResidentUse>,
+    /// The devices that failed, and take no more work.
+    pub quarantined: Vec<Place>,
 }

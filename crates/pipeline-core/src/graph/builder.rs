@@ -93,6 +93,13 @@ impl<'g> Builder<'g> {
         Shared::new(port.slot, false)
     }
 
+    /// The same of a value that is an [`Arc`] already, as an input that its giver keeps.
+    #[expect(clippy::needless_pass_by_value, reason = "to share a port is to spend it")]
+    pub fn share_arc<T: Value + Sync>(&mut self, port: Port<'g, Arc<T>>) -> Shared<'g, T> {
+        self.slots[port.slot].share = Some(share_arc::<T>);
+        Shared::new(port.slot, false)
+    }
+
     /// Declares that stages read the value that `load` makes, and that it
     /// outlives the run: under `key`, the engine keeps one for all runs of all
     /// graphs (one a device, where it lies in device memory), loads it when it is first
@@ -129,6 +136,10 @@ impl<'g> Builder<'g> {
     pub fn part(&mut self, part: impl Into<Option<u32>>) {
         self.part = part.into();
     }
+}
+
+fn share_arc<T: Value + Sync>(value: AnyBox) -> AnyArc {
+    *value.downcast::<Arc<T>>().expect("a slot holds its port's type")
 }
 
 fn share<T: Value + Sync>(value: AnyBox) -> AnyArc {

@@ -59,6 +59,8 @@ impl Record {
                 }
             }
             Event::Finished { job, end, .. } => self.finish(at, *job, *end),
+            // The span of the stage that failed says where and when.
+            Event::Quarantined { .. } => {}
             Event::Memory { ledger, used, budget, .. } => {
                 let sample = MemorySample { at, ledger: *ledger, used: *used, budget: *budget };
                 self.memory.push(sample);

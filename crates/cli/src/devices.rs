@@ -1,0 +1,243 @@
+//! Which devices prove: options, the environment, what there is.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use cuzk_gpu_backend::{Backend, Context, Device as _, DeviceInfo, Error, Kind, Visit};
+use cuzk_groth16::Prover;
+use cuzk_groth16::device::Room;
+use cuzk_pipeline_core::limits::format_bytes;
+use cuzk_pipeline_core::{Device, Run, RunError};
+use cuzk_values::Proof;
+
+use crate::args::DeviceOptions;
+use crate::failure::{Class, Failure};
+use crate::printer::Printer;
+use crate::units::Memory;
+
+/// Stages that a device is handed at once: one of them may wait for sums while others queue.
+const LANES: usize = 4;
+
+/// Device memory that is left to the driver and to other processes' comings and goings.
+const MARGIN: u64 = 512 << 20;
+
+/// What an option or a variable asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// The first backend with a device, or the CPU.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// This backend, or an error.
+    Backend(Kind),
+}
+
+impl std::str::FromStr for Wish {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "cpu" => Ok(Self::Cpu),
+            name => name
+                .parse()
+                .map(Self::Backend)
+                .map_err(|_| format!("`{name}` is none of auto, cpu, cuda, opencl")),
+        }
+    }
+}
+
+impl std::fmt::Display for Wish {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Cpu => f.write_str("cpu"),
+            Self::Backend(kind) => kind.fmt(f),
+        }
+    }
+}
+
+/// The variables by which the ecosystem's tools pick a framework, the more special one first.
+const FRAMEWORKS: [&str; 2] = ["BELLMAN_GPU_FRAMEWORK", "FIL_PROOFS_GPU_FRAMEWORK"];
+
+/// What is wished for, and by whom: the option, else the environment.
+pub(crate) fn wish(
+    option: Option<Wish>,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<(Wish, &'static str), Failure> {
+    if let Some(wish) = option {
+        return Ok((wish, "--backend"));
+    }
+    // bellperson 0.26, `gpu::utils`: set to anything but 0, the empty string included.
+    if variable("BELLMAN_NO_GPU").is_some_and(|value| value != "0") {
+        return Ok((Wish::Cpu, "BELLMAN_NO_GPU"));
+    }
+    for name in FRAMEWORKS {
+        let Some(value) = variable(name) else { continue };
+        let kind = match value.to_str() {
+            Some("cuda") => Kind::Cuda,
+            Some("opencl") => Kind::OpenCl,
+            _ => {
+                let error = anyhow::anyhow!("{name} is `{}`; it may be cuda or opencl", value.display());
+                return Err(Failure::new(Class::Input, error));
+            }
+        };
+        return Ok((Wish::Backend(kind), name));
+    }
+    Ok((Wish::Auto, "what there is"))
+}
+
+/// A backend and devices of it, opened for an engine.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) kind: Kind,
+    pub(crate) devices: Vec<Used>,
+}
+
+/// A device that an engine will own.
+pub(crate) struct Used {
+    pub(crate) info: DeviceInfo,
+    /// What runs may hold of it.
+    pub(crate) budget: u64,
+    handle: Arc<dyn std::any::Any + Send + Sync>,
+}
+
+impl std::fmt::Debug for Used {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.info)
+    }
+}
+
+impl Used {
+    /// As an engine takes it.
+    pub(crate) fn device(&self) -> Device {
+        let device = Device::new(self.info.index, self.budget).lanes(LANES).handle(self.handle.clone());
+        self.info.node.map_or(device.clone(), |node| device.near(node))
+    }
+}
+
+impl Opened {
+    /// What a graph for any of them may plan with: the least of each.
+    pub(crate) fn room(&self) -> Room {
+        let least = |of: &dyn Fn(&Used) -> u64| self.devices.iter().map(of).min().unwrap_or(0);
+        Room { bytes: least(&|used| used.budget), units: least(&|used| used.info.units.into()) as u32 }
+    }
+
+    /// The prover of these devices.
+    pub(crate) fn prover(&self, prover: &Prover) -> Result<Prover, Failure> {
+        let Room { bytes, .. } = self.room();
+        prover.on(self.kind, self.room()).map_err(|error| {
+            let failure = Failure::new(error.kind().into(), error);
+            failure.hint(format!(
+                "it may use {} of a device: --device-memory, or --backend cpu",
+                format_bytes(bytes)
+            ))
+        })
+    }
+}
+
+/// Opens the devices that the options and the environment choose; `None` for the CPU.
+pub(crate) fn open(printer: Printer, options: &DeviceOptions) -> Result<Option<Opened>, Failure> {
+    let (wish, by) = wish(options.backend, |name| std::env::var_os(name))?;
+    let kinds = match wish {
+        Wish::Cpu => {
+            printer.note(&format!("proving on the CPU, as {by} says"));
+            return Ok(None);
+        }
+        Wish::Backend(kind) => vec![kind],
+        // The host is no accelerator: it is there for tests.
+        Wish::Auto => vec![Kind::Cuda, Kind::OpenCl],
+    };
+    let mut reasons = Vec::new();
+    for kind in kinds {
+        match kind.visit(Open { options }).flatten() {
+            Ok(devices) => {
+                for used in &devices {
+                    let budget = format_bytes(used.budget);
+                    printer.note(&format!("proving on {}, with {budget} of it, as {by} says", used.info));
+                }
+                return Ok(Some(Opened { kind, devices }));
+            }
+            // A device that was asked for by number, or a backend by name, is not replaced.
+            Err(error) if wish != Wish::Auto || !options.device.is_empty() => {
+                let failure = Failure::new(Class::Device, error);
+                return Err(failure.hint("`cuzk devices` lists what there is, and why others are not"));
+            }
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
+    printer.note(&format!("proving on the CPU: {}", reasons.join("; ")));
+    Ok(None)
+}
+
+/// Says that a device failed, and where the proof is made again.
+pub(crate) fn told(
+    printer: Printer,
+    follow: impl Fn(&Run<Proof>),
+) -> impl FnMut(&RunError, &Run<Proof>, bool) {
+    move |error, run, cpu| {
+        follow(run);
+        let place = if cpu { "the CPU" } else { "the devices that are left" };
+        let error = anyhow::Error::new(error.clone());
+        printer.warn(&format!("warning: {error:#}: the proof is made again on {place}"));
+    }
+}
+
+struct Open<'a> {
+    options: &'a DeviceOptions,
+}
+
+impl Visit for Open<'_> {
+    type Out = Result<Vec<Used>, Error>;
+
+    fn visit<B: Backend>(self) -> Self::Out {
+        let infos = B::devices()?;
+        let count = infos.len();
+        let indices: Vec<u16> = match &self.options.device[..] {
+            [] => infos.iter().map(|info| info.index).collect(),
+            chosen => chosen.to_vec(),
+        };
+        let open = |index: &u16| {
+            let Some(info) = infos.iter().find(|info| info.index == *index) else {
+                return Err(Error::NoDevice { backend: B::NAME, index: *index, count });
+            };
+            let limit = match self.options.device_memory {
+                Memory::Auto => None,
+                Memory::Bytes(bytes) => Some(bytes),
+            };
+            let context = Context::<B>::open(*index, limit)?;
+            let free = context.device().memory()?.free;
+            let most = limit.map_or(free.saturating_sub(MARGIN.min(free / 8)), |limit| limit.min(free));
+            // Buffers start at multiples of 256 bytes, and what is free may be in pieces.
+            Ok(Used { info: info.clone(), budget: most - most / 64, handle: Arc::new(context) })
+        };
+        indices.iter().map(open).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wished(option: Option<Wish>, set: &[(&str, &str)]) -> Result<(Wish, &'static str), Failure> {
+        wish(option, |name| set.iter().find(|(n, _)| *n == name).map(|(_, value)| value.into()))
+    }
+
+    #[test]
+    fn options_come_before_variables_and_special_ones_before_general_ones() {
+        let cuda = [("FIL_PROOFS_GPU_FRAMEWORK", "cuda")];
+        let both = [("FIL_PROOFS_GPU_FRAMEWORK", "cuda"), ("BELLMAN_GPU_FRAMEWORK", "opencl")];
+        assert_eq!(wished(None, &[]).unwrap(), (Wish::Auto, "what there is"));
+        assert_eq!(wished(None, &cuda).unwrap().0, Wish::Backend(Kind::Cuda));
+        assert_eq!(wished(None, &both).unwrap(), (Wish::Backend(Kind::OpenCl), "BELLMAN_GPU_FRAMEWORK"));
+        assert_eq!(wished(Some(Wish::Cpu), &both).unwrap(), (Wish::Cpu, "--backend"));
+        assert_eq!(wished(None, &[("BELLMAN_GPU_FRAMEWORK", "metal")]).unwrap_err().class, Class::Input);
+    }
+
+    #[test]
+    fn any_value_of_bellman_no_gpu_but_zero_means_the_cpu() {
+        for (value, expected) in [("true", Wish::Cpu), ("1", Wish::Cpu), ("", Wish::Cpu), ("0", Wish::Auto)] {
+            assert_eq!(wished(None, &[("BELLMAN_NO_GPU", value)]).unwrap().0, expected, "{value}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! How proofs of a circuit share out a device's memory.
+
+use std::ops::Range;
+
+use cuzk_msm::MsmError;
+use cuzk_msm::gpu::Extent;
+use cuzk_srs::Query;
+
+use crate::Sizes;
+
+/// The most that the sums' scratch memory takes.
+const WORKSPACE: u64 = 16 << 30;
+
+/// Of the memory that is left for parameters: an eighth in one piece where they are streamed,
+/// so that pieces arrive while others are multiplied, within these bounds.
+const PIECE: Range<u64> = 1 << 20..512 << 20;
+
+/// What a prover may use of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes of its memory.
+    pub bytes: u64,
+    /// Multiprocessors.
+    pub units: u32,
+}
+
+/// How proofs of a circuit share out a device's memory: parameters stay there where they fit
+/// beside a partition's values, query by query, and the others are streamed in pieces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DevicePlan {
+    pub(super) workspace: Extent,
+    /// By query, in the order of [`QUERIES`]: what is multiplied at once.
+    ranges: [Vec<Range<usize>>; 5],
+}
+
+/// The queries in the order in which they get memory.
+const QUERIES: [Query; 5] = [Query::H, Query::A, Query::L, Query::BG2, Query::BG1];
+
+/// Bytes of a point on a device.
+fn point(query: Query) -> u64 {
+    if query == Query::BG2 { 192 } else { 96 }
+}
+
+fn points(sizes: &Sizes, query: Query) -> usize {
+    let lengths = &sizes.queries;
+    match query {
+        Query::H => lengths.h,
+        Query::L => lengths.l,
+        Query::A => lengths.a,
+        Query::BG1 | Query::BG2 => lengths.b,
+    }
+}
+
+/// All points of a query, if there are any.
+fn whole_range(len: usize) -> Vec<Range<usize>> {
+    if len == 0 { Vec::new() } else { vec![0..len] }
+}
+
+impl DevicePlan {
+    /// For circuits of these sizes, `held` bytes of whose tables stay on the device.
+    ///
+    /// # Errors
+    /// [`MsmError::Limit`] where there is no room for a sum.
+    pub fn new(sizes: &Sizes, held: u64, room: Room) -> Result<Self, MsmError> {
+        let witness = sizes.witness;
+        let poly = 32_u64 << sizes.log_domain;
+        let wide = (witness.inputs + witness.wide) as u64;
+        // a, b and c; the witness with its places written out.
+        let partition = 3 * poly + witness.footprint().host + 4 * wide;
+        let limit = (room.bytes / 6).min(WORKSPACE);
+        let extent = |terms, bases| Extent { terms, bases, wide, limit, sums: 16, units: room.units };
+        let longest = QUERIES.map(|query| points(sizes, query)).into_iter().max().unwrap_or(0) as u64;
+        let whole = extent(sizes.queries.h as u64, longest);
+        let bytes = |query| points(sizes, query) as u64 * point(query);
+        let all: u64 = QUERIES.into_iter().map(bytes).sum();
+        let left = |workspace| room.bytes.saturating_sub(held + partition + workspace);
+        if let Ok(workspace) = whole.footprint()
+            && all <= left(workspace.device)
+        {
+            let ranges = QUERIES.map(|query| whole_range(points(sizes, query)));
+            return Ok(Self { workspace: whole, ranges });
+        }
+        // What is not resident comes in pieces, of which two fit beside all else.
+        let piece = (left(limit) / 8).clamp(PIECE.start, PIECE.end);
+        let mut left = left(limit).saturating_sub(2 * piece);
+        let (mut terms, mut bases) = (0, 0);
+        let ranges = QUERIES.map(|query| {
+            let len = points(sizes, query);
+            let step = match left.checked_sub(bytes(query)) {
+                Some(rest) => {
+                    left = rest;
+                    len
+                }
+                None => (piece / point(query)) as usize,
+            };
+            let longest = if query == Query::H { &mut terms } else { &mut bases };
+            *longest = step.min(len).max(*longest);
+            (0..len).step_by(step.max(1)).map(|first| first..len.min(first + step)).collect()
+        });
+        let workspace = extent(terms as u64, bases as u64);
+        workspace.footprint()?;
+        Ok(Self { workspace, ranges })
+    }
+
+    /// What of a query is multiplied at once: all of it, which stays on the device, or pieces.
+    pub fn ranges(&self, query: Query) -> &[Range<usize>] {
+        let index = QUERIES.iter().position(|q| *q == query).unwrap_or(0);
+        &self.ranges[index]
+    }
+
+    /// Whether all parameters stay on the device.
+    pub fn is_resident(&self) -> bool {
+        self.ranges.iter().all(|ranges| ranges.len() <= 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuzk_synth::WitnessSize;
+    use cuzk_values::QueryLengths;
+
+    use super::*;
+
+    /// A 512 MiB PoRep, about.
+    const SIZES: Sizes = Sizes {
+        log_domain: 23,
+        witness: WitnessSize { inputs: 30, aux: 8_000_000, wide: 100_000, places: 100_000 },
+        queries: QueryLengths { inputs: 30, h: (1 << 23) - 1, l: 8_000_000, a: 8_000_000, b: 2_000_000 },
+    };
+
+    fn plan(bytes: u64) -> Result<DevicePlan, MsmError> {
+        DevicePlan::new(&SIZES, 1 << 20, Room { bytes, units: 132 })
+    }
+
+    #[test]
+    fn every_point_of_a_query_is_in_one_range() {
+        for bytes in [100 << 30, 6 << 30, 4 << 30, 2 << 30, 3 << 29] {
+            let plan = plan(bytes).unwrap();
+            for query in QUERIES {
+                let ends = plan.ranges(query).iter().fold(0, |end, range| {
+                    assert_eq!(range.start, end, "{bytes} bytes, {query:?}");
+                    range.end
+                });
+                assert_eq!(ends, points(&SIZES, query), "{bytes} bytes, {query:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_stay_where_there_is_room_and_are_streamed_where_there_is_none() {
+        assert!(plan(100 << 30).unwrap().is_resident());
+        let part = plan(4 << 30).unwrap();
+        assert!(!part.is_resident());
+        assert!(QUERIES.into_iter().any(|query| part.ranges(query).len() == 1));
+        assert!(matches!(plan(1 << 20), Err(MsmError::Limit { .. })));
+    }
+}
