@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of NVIDIA's devices, on a machine that has one but no cargo:
+# The tests of NVIDIA's devices, by CUDA and by OpenCL, on a machine that has one but no cargo:
 #   scripts/gpu-test.sh pack FOLDER   builds them here, with the kernels if there
 #                                     is nvcc, into a folder that can be carried
 #   FOLDER/gpu-test.sh [FILTER…]      runs them there
@@ -15,8 +15,9 @@ if [[ ${1:-} != pack ]]; then
     for test in "${tests[@]}"; do
         "$test" --test-threads=1 --skip a_fault_loses_the_device "$@" || failed=1
     done
-    # It loses the device for its process, so that it comes alone.
+    # They lose the device for their process, so that they come alone.
     "$here/tests/cuda" --test-threads=1 --exact a_fault_loses_the_device || failed=1
+    "$here/tests/opencl" --test-threads=1 --ignored --exact a_fault_loses_the_device || failed=1
     exit $failed
 fi
 
@@ -34,17 +35,17 @@ pack() {
         ldd "$test" | awk '/hwloc|udev/ {print $3}' | xargs -r cp -L -t "$folder/lib"
     done
 }
-pack --package cuzk-gpu-backend --features cuda,suite --test cuda --test field
-pack --package cuzk-ntt --features cuda --test gpu
+pack --package cuzk-gpu-backend --features cuda,opencl,suite --test cuda --test opencl --test opencl_cache --test field
+pack --package cuzk-ntt --features cuda,opencl --test gpu
 mv "$folder/tests/gpu" "$folder/tests/ntt"
-pack --package cuzk-msm --features cuda --test gpu --test gpu_witness
+pack --package cuzk-msm --features cuda,opencl --test gpu --test gpu_witness
 mv "$folder/tests/gpu" "$folder/tests/msm"
 mv "$folder/tests/gpu_witness" "$folder/tests/msm_witness"
 pack --package cuzk-srs --features cuda --test gpu
 mv "$folder/tests/gpu" "$folder/tests/srs"
 pack --package cuzk-groth16 --features cuda --test device
 mv "$folder/tests/device" "$folder/tests/groth16"
-cargo build --locked --package cuzk-msm --features cuda --example gpu_msm
+cargo build --locked --package cuzk-msm --features cuda,opencl --example gpu_msm
 strip -o "$folder/gpu_msm" "${CARGO_TARGET_DIR:-target}/debug/examples/gpu_msm"
 cp scripts/gpu-test.sh "$folder"
 echo "carry $folder, then run gpu-test.sh there"

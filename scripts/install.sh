@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian or Ubuntu and says what that is:
 #   scripts/install.sh build   a C compiler, pkg-config, hwloc
-#   scripts/install.sh test    those, and cargo-nextest and cargo-deny
+#   scripts/install.sh test    those, an OpenCL driver for CPUs, cargo-nextest and cargo-deny
 #   scripts/install.sh kernels FOLDER   a Python environment with nvcc of CUDA 13.0,
 #                              for `CUDA_HOME=FOLDER/cuda cargo xtask kernels`
 set -euo pipefail
@@ -22,6 +22,10 @@ packages=()
 { has cc && has make && has ar; } || packages+=(build-essential)
 has pkg-config || packages+=(pkg-config)
 { has pkg-config && pkg-config --exists hwloc; } || packages+=(libhwloc-dev)
+# Any driver does; without one the tests of OpenCL say that they test nothing.
+if [[ ${1:-build} == test ]] && has apt-get && ! compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null; then
+    packages+=(pocl-opencl-icd ocl-icd-libopencl1)
+fi
 if ((${#packages[@]})); then
     has apt-get || die "please install ${packages[*]} (or what they are called on this system)"
     as_root=()

@@ -1,5 +1,7 @@
 //! The constants of `kernels/generated`, computed from blstrs.
 
+mod ptx;
+
 use std::fmt::Write;
 
 use blst::{blst_fp, blst_fr};
@@ -105,8 +107,9 @@ fn write_field<const N: usize>(text: &mut String, name: &str, about: &str, const
     text.push_str("};\n");
 }
 
-/// `kernels/generated/fields.clh`: `Fr`, `Fp` and `Fp2` of ec-gpu-gen's generator. It is asked for
-/// one field at a time, for it puts those of one kind in any order.
+/// `kernels/generated/fields.clh`: `Fr`, `Fp` and `Fp2` of ec-gpu-gen's generator, and our products for
+/// NVIDIA's compiler. The generator is asked for one field at a time, for it puts those of one kind in
+/// any order.
 pub(crate) fn fields_clh() -> String {
     let common = SourceBuilder::new().build_64_bit_limbs();
     let common = common.trim_end();
@@ -114,16 +117,19 @@ pub(crate) fn fields_clh() -> String {
         let source = builder.build_64_bit_limbs();
         source.strip_prefix(common).expect("it begins with what is common").trim().to_owned()
     };
-    let [fr, fp2] =
-        [only(SourceBuilder::new().add_field::<Fr>()), only(SourceBuilder::new().add_field::<Fp2>())];
+    let builder = SourceBuilder::new;
+    let [fr, fp] = [only(builder().add_field::<Fr>()), only(builder().add_field::<Fp>())];
+    let both = only(builder().add_field::<Fp2>());
+    let fp2 = both.strip_prefix(&fp).expect("it begins with the field below").trim();
     let mut text = String::from(
         "// Made by `cargo run -p cuzk-gpu-backend --example constants` with ec-gpu-gen 0.7.1, which is\n\
-         // MIT OR Apache-2.0, by dignifiedquire and others; a test compares it.\n\
+         // MIT OR Apache-2.0, by dignifiedquire and others; a test compares it. The products in PTX are ours.\n\
          //\n\
          // Fr is the scalar field of BLS12-381, Fp the base field, Fp2 its extension by u, u^2 = -1. Elements\n\
          // are Montgomery forms of 64-bit limbs, the lowest first, canonical.\n\n",
     );
-    for line in [common, &fr, &fp2].join("\n\n").replace("\r\n", "\n").lines() {
+    let parts = [common, &fr, &ptx::product("Fr", &self::fr()), &fp, &ptx::product("Fp", &self::fp()), fp2];
+    for line in parts.join("\n\n").replace("\r\n", "\n").lines() {
         text += line.trim_end();
         text.push('\n');
     }
@@ -133,6 +139,7 @@ pub(crate) fn fields_clh() -> String {
 /// The fields by the names that kernels know. Of an extension the generator asks for the constants of the
 /// field below.
 struct Fr;
+struct Fp;
 struct Fp2;
 
 macro_rules! gpu_field {
@@ -159,4 +166,5 @@ macro_rules! gpu_field {
     };
 }
 gpu_field!(Fr, fr, None);
+gpu_field!(Fp, fp, None);
 gpu_field!(Fp2, fp, Some("Fp".into()));
