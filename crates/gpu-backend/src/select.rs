@@ -1,6 +1,7 @@
 //! Backends by name, picked at run time.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use crate::{Backend, Error, Host};
@@ -38,15 +39,15 @@ impl Kind {
         }
     }
 
-    /// The families of this workspace whose kernels this build has for the backend; `None` for
-    /// one whose kernels come with the operations themselves.
+    /// The families of this workspace whose kernels this build has for the backend; `None` where it
+    /// is not part of the build, or its kernels are Rust functions beside the operations.
     pub fn families(self) -> Option<Vec<&'static str>> {
         match self {
             #[cfg(feature = "cuda")]
             Self::Cuda => Some(crate::embedded::CUDA.iter().map(|(family, _)| *family).collect()),
-            #[cfg(not(feature = "cuda"))]
-            Self::Cuda => None,
-            Self::OpenCl | Self::Host => None,
+            #[cfg(feature = "opencl")]
+            Self::OpenCl => Some(crate::embedded::OPENCL.iter().map(|(family, _)| *family).collect()),
+            _ => None,
         }
     }
 
@@ -71,6 +72,14 @@ impl Kind {
             Self::Host => Ok(visitor.visit::<Host>()),
         }
     }
+}
+
+/// Keeps programs that are compiled at run time in files of a folder: see [`OpenCl`](Kind::OpenCl).
+pub fn keep_programs_in(folder: &Path) {
+    #[cfg(feature = "opencl")]
+    crate::OpenCl::cache_in(folder);
+    #[cfg(not(feature = "opencl"))]
+    let _ = folder;
 }
 
 impl fmt::Display for Kind {

@@ -9,10 +9,10 @@ mod plan;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cuzk_gpu_backend::{Backend, Kind, Visit};
+use cuzk_gpu_backend::{Backend, Family, Kind, Visit};
 use cuzk_msm::gpu::{
-    DeviceDensity, DeviceMsmA, DeviceMsmB1, DeviceMsmB2, DeviceMsmH, DeviceMsmL, Join, LoadDensity,
-    LoadWorkspace,
+    DeviceCurve as _, DeviceDensity, DeviceMsmA, DeviceMsmB1, DeviceMsmB2, DeviceMsmH, DeviceMsmL, Join,
+    LoadDensity, LoadWorkspace,
 };
 use cuzk_msm::{G1, G2};
 use cuzk_ntt::gpu::{DeviceQuotient, DeviceQuotients, LoadQuotients};
@@ -38,6 +38,12 @@ pub trait Accelerator: Send + Sync {
 
     /// Adds the stages from a witness to its sums.
     fn sums<'g>(&self, g: &mut Builder<'g>, witness: Shared<'g, Witness>) -> SumPorts<'g>;
+}
+
+/// The families of kernels that proofs on a device need.
+pub fn families() -> [&'static str; 5] {
+    let [g1, g2] = [G1::family(), G2::family()];
+    [&cuzk_synth::gpu::FAMILY, &cuzk_ntt::gpu::FAMILY, &cuzk_srs::gpu::FAMILY, g1, g2].map(Family::name)
 }
 
 /// How a device's memory is to be shared out.
