@@ -39,6 +39,8 @@ pack --package cuzk-ntt --features cuda --test gpu
 mv "$folder/tests/gpu" "$folder/tests/ntt"
 pack --package cuzk-msm --features cuda --test gpu
 mv "$folder/tests/gpu" "$folder/tests/msm"
+pack --package cuzk-synth --features cuda --test gpu
+mv "$folder/tests/gpu" "$folder/tests/synth"
 cargo build --locked --package cuzk-msm --features cuda --example gpu_msm
 strip -o "$folder/gpu_msm" "${CARGO_TARGET_DIR:-target}/debug/examples/gpu_msm"
 cp scripts/gpu-test.sh "$folder"
