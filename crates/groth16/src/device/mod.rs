@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use cuzk_gpu_backend::{Backend, Family, Kind, Visit};
 use cuzk_msm::gpu::{
-    DeviceCurve as _, DeviceDensity, DeviceMsmA, DeviceMsmB1, DeviceMsmB2, DeviceMsmH, DeviceMsmL, Join,
-    LoadDensity, LoadWorkspace,
+    DeviceDensity, DeviceMsmA, DeviceMsmB1, DeviceMsmB2, DeviceMsmH, DeviceMsmL, Join, LoadDensity,
+    LoadWorkspace,
 };
 use cuzk_msm::{G1, G2};
 use cuzk_ntt::gpu::{DeviceQuotient, DeviceQuotients, LoadQuotients};
@@ -42,7 +42,7 @@ pub trait Accelerator: Send + Sync {
 
 /// The families of kernels that proofs on a device need.
 pub fn families() -> [&'static str; 5] {
-    let [g1, g2] = [G1::family(), G2::family()];
+    let [g1, g2] = cuzk_msm::gpu::families();
     [&cuzk_synth::gpu::FAMILY, &cuzk_ntt::gpu::FAMILY, &cuzk_srs::gpu::FAMILY, g1, g2].map(Family::name)
 }
 
