@@ -6,3 +6,4 @@
 #include "msm/digits.clh"
 #include "msm/pairs.clh"
 #include "msm/sums.clh"
+#include "msm/witness.clh"

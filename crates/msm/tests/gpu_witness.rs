@@ -1,5 +1,5 @@
 //! Sums over a witness on devices, and the stages of all sums, against the CPU's: on the host's
-//! device always, on NVIDIA's where there is one.
+//! device always, on NVIDIA's and OpenCL's where there is one.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use std::sync::Arc;
@@ -430,16 +430,21 @@ fn threads_share_a_workspace() {
 /// The tests of a backend and a group, with the sizes that suit it.
 macro_rules! suite {
     ($name:ident: $backend:ty, $group:ty, $sizes:expr, $limits:expr, $equal:expr) => {
+        suite!($name: $backend, $group, $sizes, $limits, $equal, ());
+    };
+    ($name:ident: $backend:ty, $group:ty, $sizes:expr, $limits:expr, $equal:expr, $before:expr) => {
         mod $name {
             use super::*;
 
             #[test]
             fn sums_equal_the_cpus() {
+                $before;
                 super::sums_equal_the_cpus::<$backend, $group>(&$sizes, &$limits);
             }
 
             #[test]
             fn equal_and_opposite_bases() {
+                $before;
                 super::equal_and_opposite_bases::<$backend, $group>($equal);
             }
         }
@@ -467,3 +472,7 @@ suite!(
 );
 #[cfg(feature = "cuda")]
 suite!(cuda_g2: cuzk_gpu_backend::Cuda, G2, [(2, 1), (3, 65), (20, 3000)], [1 << 28], 20_001);
+#[cfg(feature = "opencl")]
+suite!(opencl_g1: cuzk_gpu_backend::OpenCl, G1, [(1, 0), (3, 63), (65, 65), (20, 200)], [1 << 21], 300, cuzk_gpu_backend::OpenCl::accept_cpus());
+#[cfg(feature = "opencl")]
+suite!(opencl_g2: cuzk_gpu_backend::OpenCl, G2, [(2, 1), (3, 65)], [1 << 21], 70, cuzk_gpu_backend::OpenCl::accept_cpus());
