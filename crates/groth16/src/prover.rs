@@ -8,7 +8,7 @@ use cuzk_pipeline_core::{Builder, Shared};
 use cuzk_values::{Densities, QueryLengths, R1cs, Srs};
 
 use crate::circuit::{Circuit, Sizes};
-use crate::device::{Accelerator, Parts, Room};
+use crate::device::{Accelerator, DevicePlan, Parts, Planned, Room};
 use crate::load::{LoadCircuit, LoadSrs, Parameters};
 use crate::{Groth16Error, PreparedVerifyingKey};
 
@@ -54,9 +54,21 @@ impl Prover {
     /// [`Groth16Error::Device`] where the backend is not part of this build;
     /// [`Groth16Error::Msm`] where there is no room for a sum; [`Groth16Error::NoParameters`].
     pub fn on(&self, kind: Kind, room: Room) -> Result<Self, Groth16Error> {
+        self.accelerated(kind, Planned::Within(room))
+    }
+
+    /// The same with the use of each device's memory given.
+    ///
+    /// # Errors
+    /// As [`on`](Self::on).
+    pub fn on_with(&self, kind: Kind, plan: DevicePlan) -> Result<Self, Groth16Error> {
+        self.accelerated(kind, Planned::As(plan))
+    }
+
+    fn accelerated(&self, kind: Kind, plan: Planned) -> Result<Self, Groth16Error> {
         let parts = Parts {
             kind,
-            room,
+            plan,
             sizes: self.sizes,
             densities: self.densities.clone(),
             circuit: &self.load_circuit,

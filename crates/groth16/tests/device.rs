@@ -9,9 +9,9 @@ use std::sync::Arc;
 use bellpepper_core::{Circuit as BellpepperCircuit, ConstraintSystem, SynthesisError};
 use cuzk_gpu_backend::host::{Fault, HostConfig, HostDevice};
 use cuzk_gpu_backend::{Backend, Context, Device as _, Error, Host, Kind};
-use cuzk_groth16::device::Room;
+use cuzk_groth16::device::{DevicePlan, Room};
 use cuzk_groth16::{Blinding, Circuit, Groth16Error, Parameters, Prover, Residence, graph};
-use cuzk_pipeline_core::{Cx, Device, Engine, ErrorKind, Footprint, Graph, Place, RunError};
+use cuzk_pipeline_core::{Cx, Device, Engine, ErrorKind, Footprint, Graph, Place, RunError, Value as _};
 use cuzk_srs::{ParameterFile, Trapdoor, unwatched, write_parameters};
 use cuzk_values::{PartitionProof, Scalar, Witness};
 use ff::Field;
@@ -116,17 +116,22 @@ fn open<B: Backend>() -> Option<B::Device> {
     }
 }
 
-/// Bytes in which the parameters stay on the device, and in which they are streamed.
-const ROOMS: [u64; 2] = [4 << 30, 2 << 20];
+/// Bytes in which the parameters stay on the device.
+const ROOM: u64 = 4 << 30;
 
 fn proofs_are_the_cpus<B: Backend>(kind: Kind) {
     let Some(device) = open::<B>() else { return };
     let (case, units) = (Case::new(), device.info().units);
     let expected = on_cpu(&case).to_bytes();
-    for (bytes, resident) in ROOMS.into_iter().zip([true, false]) {
-        let prover = case.prover.on(kind, Room { bytes, units }).unwrap();
-        let plan = prover.accelerator().unwrap().plan();
-        assert_eq!(plan.is_resident(), resident, "{plan:?}");
+    let room = Room { bytes: ROOM, units };
+    let resident = case.prover.on(kind, room).unwrap();
+    assert!(resident.accelerator().unwrap().plan().is_resident());
+    // Pieces of 100 and of 50 points, in not much more memory than one proof takes.
+    let plan = DevicePlan::streamed(&case.prover.sizes(), 9600, room).unwrap();
+    assert!(!plan.is_resident());
+    let streamed = case.prover.on_with(kind, plan).unwrap();
+    let floor = proving(&streamed).floor_with(case.witness.footprint()).device;
+    for (prover, bytes) in [(resident, ROOM), (streamed, floor + 4096)] {
         let (engine, graph) = (engine::<B>(device.clone(), bytes), proving(&prover));
         let runs: Vec<_> = (0..4).map(|_| engine.submit(&graph, case.witness.clone())).collect();
         for run in runs {
@@ -138,7 +143,7 @@ fn proofs_are_the_cpus<B: Backend>(kind: Kind) {
 /// What the device holds after many proofs is what it holds after one.
 fn memory_does_not_grow<B: Backend>(kind: Kind, proofs: usize) {
     let Some(device) = open::<B>() else { return };
-    let (case, room) = (Case::new(), Room { bytes: ROOMS[0], units: device.info().units });
+    let (case, room) = (Case::new(), Room { bytes: ROOM, units: device.info().units });
     let prover = case.prover.on(kind, room).unwrap();
     let (engine, graph) = (engine::<B>(device.clone(), room.bytes), proving(&prover));
     let ours = || {
@@ -170,11 +175,11 @@ fn memory_after_fifty_proofs_is_that_after_one() {
 #[test]
 fn an_allocation_that_fails_costs_one_run() {
     let case = Case::new();
-    let prover = case.prover.on(Kind::Host, Room { bytes: ROOMS[0], units: 1 }).unwrap();
+    let prover = case.prover.on(Kind::Host, Room { bytes: ROOM, units: 1 }).unwrap();
     let (expected, graph) = (on_cpu(&case).to_bytes(), proving(&prover));
     for after in 0.. {
         let device = HostDevice::new(&HostConfig::default());
-        let engine = engine::<Host>(device.clone(), ROOMS[0]);
+        let engine = engine::<Host>(device.clone(), ROOM);
         device.inject(Fault::Allocation { after });
         let failed = engine.submit(&graph, case.witness.clone()).wait();
         let Err(error) = failed else {
@@ -201,7 +206,7 @@ fn anyhow_chain(error: &dyn std::error::Error) -> String {
 #[test]
 fn a_device_that_fails_is_left_to_the_cpu() {
     let case = Case::new();
-    let prover = case.prover.on(Kind::Host, Room { bytes: ROOMS[0], units: 1 }).unwrap();
+    let prover = case.prover.on(Kind::Host, Room { bytes: ROOM, units: 1 }).unwrap();
     let (expected, graph) = (on_cpu(&case).to_bytes(), proving(&prover));
     let cpu = proving(&prover.on_cpu());
     let launches = (0..).step_by(7).map(|after| Fault::Launch { after });
@@ -209,7 +214,7 @@ fn a_device_that_fails_is_left_to_the_cpu() {
     for faults in [Box::new(launches) as Box<dyn Iterator<Item = Fault>>, Box::new(losses)] {
         for (count, fault) in faults.enumerate() {
             let device = HostDevice::new(&HostConfig::default());
-            let engine = engine::<Host>(device.clone(), ROOMS[0]);
+            let engine = engine::<Host>(device.clone(), ROOM);
             device.inject(fault);
             let Err(error) = engine.submit(&graph, case.witness.clone()).wait() else {
                 assert!(count > 4, "{fault:?} never struck");

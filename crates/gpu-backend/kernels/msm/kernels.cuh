@@ -55,12 +55,12 @@ static __device__ __forceinline__ uint64_t thread() { return uint64_t(blockIdx.x
                                   inverses, offsets, entries_out, points_out, ordinate_out);           \
     }                                                                                                  \
     extern "C" __global__ void __launch_bounds__(128) msm_merge(                                       \
-        uint32_t chunk, uint64_t threads, uint64_t slots, const uint32_t *numbers, uint64_t,           \
+        uint64_t warps, uint64_t slots, const uint32_t *numbers, uint64_t,                             \
         const cuzk::Xyzz<field> *parts, uint64_t, cuzk::Xyzz<field> *buckets, uint64_t,                \
         uint32_t *numbers_out, uint64_t, cuzk::Xyzz<field> *parts_out, uint64_t) {                     \
-        if (thread() < threads)                                                                        \
-            cuzk::merge<field>(thread(), chunk, slots, numbers, parts, buckets, numbers_out,           \
-                parts_out);                                                                            \
+        if (thread() / 32 < warps)                                                                     \
+            cuzk::merge<field>(thread() / 32, threadIdx.x % 32, slots, numbers, parts, buckets,        \
+                numbers_out, parts_out);                                                               \
     }                                                                                                  \
     extern "C" __global__ void __launch_bounds__(128) msm_fold(                                        \
         uint32_t log, uint64_t threads, const cuzk::Xyzz<field> *buckets, uint64_t,                    \

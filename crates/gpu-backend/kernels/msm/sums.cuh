@@ -4,7 +4,7 @@
 // waits for another whatever the scalars are. What a chunk sees of a bucket is the
 // whole of it, which goes to the bucket, or part of it: only of its first and its
 // last bucket. Parts go to a list that is sorted by bucket, too, two slots a thread, and
-// the list is cut into chunks again, until there is one thread.
+// the list is cut into chunks again, one a warp, until there is one chunk.
 
 #pragma once
 
@@ -95,32 +95,61 @@ static __device__ __forceinline__ void accumulate(uint64_t t, uint32_t chunk, ui
     walk.finish(t, end < total && sorted[end] >> 32 == walk.bucket, buckets, numbers, parts);
 }
 
-// Thread t sums the slots t chunk to (t + 1) chunk of a list of parts.
+// The points of the lane that is d above, which has to be in the warp.
 template <class F>
-static __device__ __forceinline__ void merge(uint64_t t, uint32_t chunk, uint64_t slots,
-                                             const uint32_t *numbers, const Xyzz<F> *parts, Xyzz<F> *buckets,
-                                             uint32_t *numbers_out, Xyzz<F> *parts_out) {
-    no_parts(t, numbers_out);
-    const uint64_t begin = t * chunk;
-    if (begin >= slots) return;
-    const uint64_t end = begin + chunk < slots ? begin + chunk : slots;
-    Walk<F> walk;
-    walk.sum = Xyzz<F>::infinity();
-    walk.bucket = NONE;
-    walk.shared = begin > 0 && numbers[begin] != NONE && numbers[begin - 1] == numbers[begin];
-    uint32_t last = NONE;
-    for (uint64_t i = begin; i < end; i++) {
-        last = numbers[i];
-        if (last == NONE) continue;
-        if (last != walk.bucket) {
-            if (walk.bucket != NONE) walk.flush(t, buckets, numbers_out, parts_out);
-            walk.bucket = last;
-            walk.sum = Xyzz<F>::infinity();
-        }
-        walk.sum.add(Xyzz<F>::load(parts + i));
+static __device__ __forceinline__ Xyzz<F> from_lane_above(const Xyzz<F> &sum, uint32_t d) {
+    Xyzz<F> other;
+    uint32_t *to = reinterpret_cast<uint32_t *>(&other);
+    const uint32_t *from = reinterpret_cast<const uint32_t *>(&sum);
+#pragma unroll
+    for (int i = 0; i < int(sizeof(Xyzz<F>) / 4); i++) to[i] = __shfl_down_sync(~0u, from[i], d);
+    return other;
+}
+
+// Slots of a warp.
+constexpr uint32_t MERGE = 64;
+
+// Warp t sums the slots from MERGE t on of a list of parts. A lane has an even slot and the one above, which
+// are of one bucket. Lanes of a bucket are neighbours: the first of them gets the sum of all in steps,
+// after each of which a lane has the sum of twice as many from itself on.
+template <class F>
+static __device__ __forceinline__ void merge(uint64_t t, uint32_t lane, uint64_t slots, const uint32_t *numbers,
+                                             const Xyzz<F> *parts, Xyzz<F> *buckets, uint32_t *numbers_out,
+                                             Xyzz<F> *parts_out) {
+    const uint64_t begin = MERGE * t, end = begin + MERGE, slot = begin + 2 * lane;
+    const uint32_t bucket = slot < slots ? numbers[slot] : NONE;
+    Xyzz<F> sum = Xyzz<F>::infinity();
+    if (bucket != NONE) {
+        sum = Xyzz<F>::load(parts + slot);
+        if (slot + 1 < slots) sum.add(Xyzz<F>::load(parts + slot + 1));
     }
-    if (walk.bucket == NONE) return;
-    walk.finish(t, end < slots && last != NONE && numbers[end] == last, buckets, numbers_out, parts_out);
+    __syncwarp();
+#pragma unroll 1
+    for (uint32_t d = 1; d < 32; d *= 2) {
+        const uint32_t above = __shfl_down_sync(~0u, bucket, d);
+        const bool same = bucket != NONE && lane + d < 32 && above == bucket;
+        if (!__any_sync(~0u, same)) break;
+        const Xyzz<F> other = from_lane_above(sum, d);
+        if (same) sum.add(other);
+        __syncwarp();
+    }
+    const uint32_t below = __shfl_up_sync(~0u, bucket, 1), last = __shfl_sync(~0u, bucket, 31);
+    const bool shared = lane == 0 && bucket != NONE && begin > 0 && numbers[begin - 1] == bucket;
+    const bool continues = last != NONE && end < slots && numbers[end] == last;
+    if (lane == 0) {
+        if (t == 0) numbers_out[0] = NONE;
+        numbers_out[head_slot(t)] = shared ? bucket : NONE;
+        numbers_out[tail_slot(t)] = continues ? last : NONE;
+    }
+    if (bucket == NONE || (lane > 0 && below == bucket)) return;
+    const bool goes_on = continues && bucket == last;
+    if (shared) sum.store(parts_out + head_slot(t));
+    if (shared && goes_on)
+        Xyzz<F>::infinity().store(parts_out + tail_slot(t));
+    else if (goes_on)
+        sum.store(parts_out + tail_slot(t));
+    else if (!shared)
+        sum.store(buckets + bucket);
 }
 
 // Thread t takes buckets t 2^log to (t + 1) 2^log: their sum goes to sums[t], and the sum of
@@ -149,11 +178,7 @@ static __device__ __forceinline__ void fold(uint64_t t, uint32_t log, const Xyzz
 template <class F>
 static __device__ __forceinline__ void add_lanes(Xyzz<F> &sum, uint32_t lane, uint32_t lanes) {
     for (uint32_t d = lanes / 2; d > 0; d /= 2) {
-        Xyzz<F> other;
-        uint32_t *to = reinterpret_cast<uint32_t *>(&other);
-        const uint32_t *from = reinterpret_cast<const uint32_t *>(&sum);
-#pragma unroll
-        for (int i = 0; i < int(sizeof(Xyzz<F>) / 4); i++) to[i] = __shfl_down_sync(~0u, from[i], d);
+        const Xyzz<F> other = from_lane_above(sum, d);
         if (lane % lanes < d) sum.add(other);
     }
 }
@@ -162,7 +187,7 @@ static __device__ __forceinline__ void add_lanes(Xyzz<F> &sum, uint32_t lane, ui
 // second is sum_l l C_l + 2^columns sum_h h R_h, C_l and R_h the sums of columns and rows. The
 // lines of a window are R_h, h < 2^rows, then C_l, l < 2^columns, then the sums of the
 // rows of the weighted points.
-constexpr uint32_t LINE_LANES = 8;
+constexpr uint32_t LINE_LANES = 16;
 
 template <class F>
 static __device__ __forceinline__ void line(uint64_t line, uint32_t lane, uint32_t rows, uint32_t columns,

@@ -40,10 +40,18 @@ pub trait Accelerator: Send + Sync {
     fn sums<'g>(&self, g: &mut Builder<'g>, witness: Shared<'g, Witness>) -> SumPorts<'g>;
 }
 
+/// How a device's memory is to be shared out.
+pub(crate) enum Planned {
+    /// As suits this room.
+    Within(Room),
+    /// Like this.
+    As(DevicePlan),
+}
+
 /// What an accelerator is made of.
 pub(crate) struct Parts<'a> {
     pub(crate) kind: Kind,
-    pub(crate) room: Room,
+    pub(crate) plan: Planned,
     pub(crate) sizes: Sizes,
     pub(crate) densities: Arc<Densities>,
     pub(crate) circuit: &'a LoadCircuit,
@@ -76,15 +84,16 @@ struct OnDevice<B: Backend> {
 
 impl<B: Backend> OnDevice<B> {
     fn new(parts: Parts<'_>) -> Result<Self, Groth16Error> {
-        let Parts { kind, room, sizes, densities, circuit, srs, key } = parts;
+        let Parts { kind, plan, sizes, densities, circuit, srs, key } = parts;
         let source = circuit.clone();
         let load = Arc::new(move |cx: &Cx<'_>| source.take(cx).map(Arc::new));
         let (template, constraints) =
             circuit.look(|r1cs| (LoadTemplate::<B>::from(r1cs, load), DeviceTemplate::<B>::bytes(r1cs)))?;
-        let held = constraints
-            + DeviceDensity::<B>::bytes(&densities)
-            + DeviceQuotients::<B>::bytes(sizes.log_domain);
-        let plan = DevicePlan::new(&sizes, held, room)?;
+        let tables = DeviceDensity::<B>::bytes(&densities) + DeviceQuotients::<B>::bytes(sizes.log_domain);
+        let plan = match plan {
+            Planned::Within(room) => DevicePlan::new(&sizes, constraints + tables, room)?,
+            Planned::As(plan) => plan,
+        };
         Ok(Self {
             kind,
             workspace: LoadWorkspace::new(plan.workspace)?,

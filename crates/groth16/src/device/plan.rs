@@ -51,9 +51,10 @@ fn points(sizes: &Sizes, query: Query) -> usize {
     }
 }
 
-/// All points of a query, if there are any.
-fn whole_range(len: usize) -> Vec<Range<usize>> {
-    if len == 0 { Vec::new() } else { vec![0..len] }
+/// The points of a query in ranges of `step`.
+fn pieces(len: usize, step: usize) -> Vec<Range<usize>> {
+    let step = step.clamp(1, len.max(1));
+    (0..len).step_by(step).map(|first| first..len.min(first + step)).collect()
 }
 
 impl DevicePlan {
@@ -62,12 +63,18 @@ impl DevicePlan {
     /// # Errors
     /// [`MsmError::Limit`] where there is no room for a sum.
     pub fn new(sizes: &Sizes, held: u64, room: Room) -> Result<Self, MsmError> {
+        // The more scratch memory, the larger the windows, but parameters need room too.
+        let with = |share: u64| Self::within(sizes, held, room, (room.bytes / share).min(WORKSPACE));
+        with(6).or_else(|_| with(3)).or_else(|_| with(2))
+    }
+
+    /// With at most `limit` bytes for the sums' scratch memory.
+    fn within(sizes: &Sizes, held: u64, room: Room, limit: u64) -> Result<Self, MsmError> {
         let witness = sizes.witness;
         let poly = 32_u64 << sizes.log_domain;
         let wide = (witness.inputs + witness.wide) as u64;
         // a, b and c; the witness with its places written out.
         let partition = 3 * poly + witness.footprint().host + 4 * wide;
-        let limit = (room.bytes / 6).min(WORKSPACE);
         let extent = |terms, bases| Extent { terms, bases, wide, limit, sums: 16, units: room.units };
         let longest = QUERIES.map(|query| points(sizes, query)).into_iter().max().unwrap_or(0) as u64;
         let whole = extent(sizes.queries.h as u64, longest);
@@ -77,7 +84,7 @@ impl DevicePlan {
         if let Ok(workspace) = whole.footprint()
             && all <= left(workspace.device)
         {
-            let ranges = QUERIES.map(|query| whole_range(points(sizes, query)));
+            let ranges = QUERIES.map(|query| pieces(points(sizes, query), usize::MAX));
             return Ok(Self { workspace: whole, ranges });
         }
         // What is not resident comes in pieces, of which two fit beside all else.
@@ -95,10 +102,29 @@ impl DevicePlan {
             };
             let longest = if query == Query::H { &mut terms } else { &mut bases };
             *longest = step.min(len).max(*longest);
-            (0..len).step_by(step.max(1)).map(|first| first..len.min(first + step)).collect()
+            pieces(len, step)
         });
         let workspace = extent(terms as u64, bases as u64);
+        let least = held + partition + workspace.footprint()?.device + 2 * piece;
+        if least > room.bytes {
+            return Err(MsmError::Limit { limit: room.bytes, least });
+        }
+        Ok(Self { workspace, ranges })
+    }
+
+    /// With nothing of the parameters resident: they come in pieces of at most `piece` bytes, which
+    /// are at least a point's.
+    ///
+    /// # Errors
+    /// [`MsmError::Limit`] where there is no room for a sum.
+    pub fn streamed(sizes: &Sizes, piece: u64, room: Room) -> Result<Self, MsmError> {
+        let wide = (sizes.witness.inputs + sizes.witness.wide) as u64;
+        let step = |query| ((piece / point(query)) as usize).max(1);
+        let (terms, bases) = (step(Query::H) as u64, step(Query::A) as u64);
+        let limit = room.bytes / 2;
+        let workspace = Extent { terms, bases, wide, limit, sums: 16, units: room.units };
         workspace.footprint()?;
+        let ranges = QUERIES.map(|query| pieces(points(sizes, query), step(query)));
         Ok(Self { workspace, ranges })
     }
 

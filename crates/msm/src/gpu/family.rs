@@ -148,7 +148,7 @@ macro_rules! family {
                 ),
                 signature(
                     "msm_merge",
-                    &[U32, U64, U64, Read(NUMBER), Read(SUM), Write(SUM), Write(NUMBER), Write(SUM)],
+                    &[U64, U64, Read(NUMBER), Read(SUM), Write(SUM), Write(NUMBER), Write(SUM)],
                 ),
                 signature("msm_fold", &[U32, U64, Read(SUM), Write(SUM), Write(SUM)]),
                 signature("msm_lines", &[U32, U32, U64, Read(SUM), Read(SUM), Write(SUM)]),

@@ -37,9 +37,8 @@ const SORT_CAPACITY: [u64; 2] = [16_384 + 1024, 32_768 + 2048];
 const MAX_WINDOW: u32 = MOST_BITS[0] + MOST_BITS[1] + 1;
 /// The most rounds.
 const MAX_ROUNDS: u32 = 8;
-/// Slots that a thread of a merging level takes: even, so that the two parts of a bucket
-/// that two threads share meet in one.
-pub(super) const MERGE: u32 = 8;
+/// Slots that a warp of a merging level takes (sums.cuh).
+pub(super) const MERGE: u64 = 64;
 /// The most buckets that a thread folds, as a logarithm.
 const MOST_FOLD: u32 = 5;
 /// Threads that a multiprocessor has at once, of kernels that add points.
@@ -51,7 +50,7 @@ const WARP_WORDS: u64 = 32;
 /// The most spans of words, each of which a warp takes.
 const MOST_SPANS: u64 = 1 << 15;
 /// Threads that sum a line (sums.cuh).
-pub(super) const LINE_LANES: u64 = 8;
+pub(super) const LINE_LANES: u64 = 16;
 
 /// How a multiplication is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -240,7 +239,7 @@ impl Plan {
         let group = u64::from(self.group);
         let entries = self.most(0);
         let slots = 2 * self.most(self.rounds).div_ceil(self.chunk.into()).max(1) + 1;
-        let merged = 2 * slots.div_ceil(MERGE.into()) + 1;
+        let merged = 2 * slots.div_ceil(MERGE) + 1;
         let windows = u64::from(self.windows);
         let buckets = windows << (self.bits - 1);
         // Nothing that rounds or ones need, where there are none.

@@ -318,9 +318,8 @@ impl<'a, B: Backend, C: DeviceCurve> Queue<'a, B, C> {
         let mut from = 0;
         while threads > 1 {
             let slots = 2 * threads + 1;
-            threads = slots.div_ceil(MERGE.into());
+            threads = slots.div_ceil(MERGE);
             let args = [
-                Arg::U32(MERGE),
                 Arg::U64(threads),
                 Arg::U64(slots),
                 Arg::Read(&memory.numbers[from]),
@@ -329,7 +328,7 @@ impl<'a, B: Backend, C: DeviceCurve> Queue<'a, B, C> {
                 Arg::Write(&memory.numbers[1 - from]),
                 Arg::Write(&memory.parts[1 - from]),
             ];
-            stream.launch(&kernels.merge, Grid::cover(threads, 128), &args)?;
+            stream.launch(&kernels.merge, Grid::cover(32 * threads, 128), &args)?;
             from = 1 - from;
         }
         Ok(())

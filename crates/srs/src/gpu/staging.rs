@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cuzk_gpu_backend::{Backend, Buffer, Context, Device, Error, Pinned};
+use cuzk_gpu_backend::{Backend, Buffer, Context, Device, Pinned};
 use cuzk_pipeline_core::{Cost, Cx, ErrorKind, Footprint, Placement, Stage, Value};
 
 use super::kernels::FIRST_BAD;

@@ -7,6 +7,7 @@ use cuzk_gpu_backend::host::HostArg;
 use super::Points;
 use crate::gpu::DeviceCurve;
 use crate::gpu::group::Group;
+use crate::gpu::plan::MERGE;
 
 /// No bucket.
 const NONE: u32 = u32::MAX;
@@ -103,10 +104,9 @@ pub(in crate::gpu) fn accumulate<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_
     }
 }
 
-/// Thread `t` adds up the parts in slots `t chunk` to `(t + 1) chunk` of `slots`.
+/// Warp `t` adds up the parts in slots `64 t` to `64 (t + 1)` of `slots`.
 pub(in crate::gpu) fn merge<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     let [
-        HostArg::U32(chunk),
         HostArg::U64(threads),
         HostArg::U64(slots),
         HostArg::Read(numbers),
@@ -127,8 +127,8 @@ pub(in crate::gpu) fn merge<C: DeviceCurve>(_: Grid, args: &mut [HostArg<'_>]) {
     };
     let slots = *slots as usize;
     for t in 0..*threads as usize {
-        let begin = slots.min(t * *chunk as usize);
-        let end = slots.min(begin + *chunk as usize);
+        let begin = slots.min(t * MERGE as usize);
+        let end = slots.min(begin + MERGE as usize);
         let points = (begin..end)
             .filter(|i| numbers[*i] != NONE)
             .map(|i| (numbers[i], C::sum(&parts[i * words::<C>()..(i + 1) * words::<C>()])));
