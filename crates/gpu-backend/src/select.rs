@@ -46,7 +46,11 @@ impl Kind {
             Self::Cuda => Some(crate::embedded::CUDA.iter().map(|(family, _)| *family).collect()),
             #[cfg(not(feature = "cuda"))]
             Self::Cuda => None,
-            Self::OpenCl | Self::Host => None,
+            #[cfg(feature = "opencl")]
+            Self::OpenCl => Some(crate::embedded::OPENCL.iter().map(|(family, _)| *family).collect()),
+            #[cfg(not(feature = "opencl"))]
+            Self::OpenCl => None,
+            Self::Host => None,
         }
     }
 
@@ -55,6 +59,7 @@ impl Kind {
     /// # Errors
     /// [`Error::Unavailable`] where it is not part of this build.
     pub fn visit<V: Visit>(self, visitor: V) -> Result<V::Out, Error> {
+        #[cfg(not(all(feature = "cuda", feature = "opencl")))]
         let absent = |kind: Self| Error::Unavailable {
             backend: kind.name(),
             reason: "it is not part of this build".to_owned(),
