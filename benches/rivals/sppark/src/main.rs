@@ -47,9 +47,9 @@ impl Race {
             for (who, times) in times.iter_mut().enumerate() {
                 let start = Instant::now();
                 if who == 0 {
-                    ours()?
+                    ours()?;
                 } else {
-                    theirs()?
+                    theirs()?;
                 }
                 if turn > 0 {
                     times.push(1e3 * start.elapsed().as_secs_f64());

@@ -8,6 +8,15 @@ use libloading::Library;
 
 use crate::group::BenchCurve;
 
+type NewMsm = unsafe extern "C" fn(*const c_void, *const c_void, usize, *mut *mut c_void) -> c_int;
+type NewNtt = unsafe extern "C" fn(*const c_void, u32, *mut *mut c_void) -> c_int;
+type Additions = unsafe extern "C" fn(c_int, *const c_void, u32, *mut c_void, *mut f64) -> c_int;
+type RunMsm = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
+type ReadNtt = unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> c_int;
+
+/// Limbs of four coordinates of a sum in XYZZ.
+pub(crate) type Xyzz = [[u64; 6]; 4];
+
 /// The library.
 #[derive(Debug)]
 pub(crate) struct Sppark(Library);
@@ -48,8 +57,7 @@ impl Sppark {
         assert_eq!(points.len(), scalars.len() * C::BYTES);
         let names = C::SPPARK;
         let mut raw = std::ptr::null_mut();
-        type New = unsafe extern "C" fn(*const c_void, *const c_void, usize, *mut *mut c_void) -> c_int;
-        let new = self.get::<New>(names[0])?;
+        let new = self.get::<NewMsm>(names[0])?;
         // SAFETY: so many points and scalars are there, in the forms that it takes.
         let code =
             unsafe { new(points.as_ptr().cast(), scalars.as_ptr().cast(), scalars.len(), &raw mut raw) };
@@ -61,8 +69,7 @@ impl Sppark {
     pub(crate) fn ntt(&self, scalars: &[[u64; 4]]) -> Result<Ntt<'_>, String> {
         assert!(scalars.len().is_power_of_two());
         let mut raw = std::ptr::null_mut();
-        type New = unsafe extern "C" fn(*const c_void, u32, *mut *mut c_void) -> c_int;
-        let new = self.get::<New>("sppark_ntt_new")?;
+        let new = self.get::<NewNtt>("sppark_ntt_new")?;
         // SAFETY: so many scalars are there.
         let code = unsafe { new(scalars.as_ptr().cast(), scalars.len().ilog2(), &raw mut raw) };
         checked("upload", code)?;
@@ -75,11 +82,10 @@ impl Sppark {
         which: i32,
         points: &[u8],
         steps: u32,
-    ) -> Result<(f64, [[[u64; 6]; 4]; 2]), String> {
+    ) -> Result<(f64, [Xyzz; 2]), String> {
         assert!(points.len() >= 96 << 12);
         let (mut rate, mut sums) = (0.0, [[[0; 6]; 4]; 2]);
-        type Run = unsafe extern "C" fn(c_int, *const c_void, u32, *mut c_void, *mut f64) -> c_int;
-        let run = self.get::<Run>("sppark_additions")?;
+        let run = self.get::<Additions>("sppark_additions")?;
         // SAFETY: it reads 2^12 points and writes two sums and a number.
         let code =
             unsafe { run(which, points.as_ptr().cast(), steps, (&raw mut sums).cast(), &raw mut rate) };
@@ -92,8 +98,7 @@ impl Msm<'_> {
     /// The sum in Jacobian coordinates, as words.
     pub(crate) fn run(&self) -> Result<[u64; 36], String> {
         let mut sum = [0; 36];
-        type Run = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
-        let run = self.library.get::<Run>(self.names[1])?;
+        let run = self.library.get::<RunMsm>(self.names[1])?;
         // SAFETY: the handle is live, and the sum has 18 words in G1 and 36 in G2.
         checked(self.names[1], unsafe { run(self.raw, (&raw mut sum).cast()) })?;
         Ok(sum)
@@ -119,8 +124,7 @@ impl Ntt<'_> {
 
     /// The first scalars.
     pub(crate) fn read(&self, scalars: &mut [[u64; 4]]) -> Result<(), String> {
-        type Read = unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> c_int;
-        let read = self.library.get::<Read>("sppark_ntt_read")?;
+        let read = self.library.get::<ReadNtt>("sppark_ntt_read")?;
         // SAFETY: the handle is live and has at least so many scalars: they are read from a domain no smaller.
         checked("sppark_ntt_read", unsafe { read(self.raw, scalars.as_mut_ptr().cast(), scalars.len()) })
     }
