@@ -49,5 +49,7 @@ pack --package cuzk-synth --features cuda --test gpu
 mv "$folder/tests/gpu" "$folder/tests/synth"
 cargo build --locked --package cuzk-msm --features cuda,opencl --example gpu_msm
 strip -o "$folder/gpu_msm" "${CARGO_TARGET_DIR:-target}/debug/examples/gpu_msm"
+cargo build --locked --package cuzk-synth --features cuda --example gpu_eval
+strip -o "$folder/gpu_eval" "${CARGO_TARGET_DIR:-target}/debug/examples/gpu_eval"
 cp scripts/gpu-test.sh "$folder"
 echo "carry $folder, then run gpu-test.sh there"
