@@ -45,6 +45,8 @@ pack --package cuzk-srs --features cuda --test gpu
 mv "$folder/tests/gpu" "$folder/tests/srs"
 pack --package cuzk-groth16 --features cuda --test device
 mv "$folder/tests/device" "$folder/tests/groth16"
+pack --package cuzk-synth --features cuda --test gpu
+mv "$folder/tests/gpu" "$folder/tests/synth"
 cargo build --locked --package cuzk-msm --features cuda,opencl --example gpu_msm
 strip -o "$folder/gpu_msm" "${CARGO_TARGET_DIR:-target}/debug/examples/gpu_msm"
 cp scripts/gpu-test.sh "$folder"

@@ -105,6 +105,12 @@ Examples:
 
 CUDA_VISIBLE_DEVICES hides devices of CUDA, by number or UUID, and numbers the others from 0.")]
     Devices,
+    /// Make a small proof on every device, and compare it with the CPU's
+    #[command(after_help = "\
+Examples:
+  cuzk selftest
+  cuzk selftest --backend opencl --device 0 --json")]
+    Selftest(DeviceOptions),
     /// Show the NUMA nodes, cores and memory that cuzk would use
     #[command(after_help = "\
 Examples:

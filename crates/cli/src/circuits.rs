@@ -83,7 +83,7 @@ fn tell(printer: Printer, path: &Path, Loaded { origin, unsaved, .. }: &Loaded) 
 }
 
 /// Where a user's caches lie (XDG Base Directory Specification).
-fn cache_folder() -> Option<PathBuf> {
+pub(crate) fn cache_folder() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     set("XDG_CACHE_HOME").filter(|p| p.is_absolute()).or_else(|| Some(set("HOME")?.join(".cache")))
 }

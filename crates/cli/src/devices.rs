@@ -3,14 +3,15 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use cuzk_gpu_backend::{Backend, Context, Device as _, DeviceInfo, Error, Kind, Visit};
+use cuzk_gpu_backend::{Backend, Context, Device as _, DeviceInfo, Error, Kind, Visit, keep_programs_in};
 use cuzk_groth16::Prover;
-use cuzk_groth16::device::Room;
+use cuzk_groth16::device::{Room, families};
 use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_pipeline_core::{Device, Run, RunError};
 use cuzk_values::Proof;
 
 use crate::args::DeviceOptions;
+use crate::circuits;
 use crate::failure::{Class, Failure};
 use crate::printer::Printer;
 use crate::units::Memory;
@@ -148,9 +149,12 @@ pub(crate) fn open(printer: Printer, options: &DeviceOptions) -> Result<Option<O
         // The host is no accelerator: it is there for tests.
         Wish::Auto => vec![Kind::Cuda, Kind::OpenCl],
     };
+    if let Some(cache) = circuits::cache_folder() {
+        keep_programs_in(&cache.join("cuzk/opencl"));
+    }
     let mut reasons = Vec::new();
     for kind in kinds {
-        match kind.visit(Open { options }).flatten() {
+        match missing(kind).and_then(|()| kind.visit(Open { options }).flatten()) {
             Ok(devices) => {
                 for used in &devices {
                     let budget = format_bytes(used.budget);
@@ -181,6 +185,21 @@ pub(crate) fn told(
         let error = anyhow::Error::new(error.clone());
         printer.warn(&format!("warning: {error:#}: the proof is made again on {place}"));
     }
+}
+
+/// Whether this build has all the kernels that a proof needs.
+fn missing(kind: Kind) -> Result<(), Error> {
+    let Some(built) = kind.families() else { return Ok(()) };
+    let needed = families().into_iter().filter(|family| !built.contains(family));
+    let missing: Vec<_> = needed.collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let reason = format!(
+        "this build has no kernels of {}; where they are compiled ahead, `cargo xtask kernels` does it",
+        missing.join(", ")
+    );
+    Err(Error::Unavailable { backend: kind.name(), reason })
 }
 
 struct Open<'a> {

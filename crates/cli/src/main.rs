@@ -14,6 +14,7 @@ mod commands {
     pub(crate) mod inspect;
     pub(crate) mod params;
     pub(crate) mod prove;
+    pub(crate) mod selftest;
     pub(crate) mod setup;
     pub(crate) mod shell;
     pub(crate) mod topology;
@@ -90,8 +91,8 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(printer: Printer, command: Command) -> Result<(), Failure> {
     use commands::{
-        bench, check_vanilla, circuit, devices, fixture, graph, inspect, params, prove, setup, shell,
-        topology, vanilla, verify,
+        bench, check_vanilla, circuit, devices, fixture, graph, inspect, params, prove, selftest, setup,
+        shell, topology, vanilla, verify,
     };
     match command {
         Command::Prove(Prove::Porep(args)) => prove::run(printer, &args),
@@ -125,6 +126,7 @@ fn run(printer: Printer, command: Command) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(printer, &args),
         Command::Graph(args) => graph::run(printer, &args),
         Command::Devices => devices::run(printer),
+        Command::Selftest(args) => selftest::run(printer, &args),
         Command::Topology => topology::run(printer),
         Command::Completions { shell } => shell::completions(printer, shell),
         Command::Man { out } => shell::man(printer, &out),

@@ -285,3 +285,36 @@ fn a_c1_whose_paths_go_astray_is_refused_before_it_is_proved() {
     let message = json(&output)["error"]["message"].to_string();
     assert!(message.contains("exp_parents[0].inclusion_proof"), "{message}");
 }
+
+#[test]
+fn devices_are_listed_with_what_is_missing() {
+    let output = run(["devices", "--json"]);
+    assert!(output.status.success(), "{output:?}");
+    let json = json(&output);
+    let names: Vec<_> = json["backends"].as_array().unwrap().iter().map(|b| b["backend"].clone()).collect();
+    assert_eq!(names, ["cuda", "opencl", "host"]);
+    assert_eq!(json["backends"][2]["devices"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_backend_that_is_none_is_refused_wherever_it_is_named() {
+    let option = run(["selftest", "--backend", "metal", "--json"]);
+    assert_eq!(option.status.code(), Some(2), "{option:?}");
+    let variable = cuzk(["selftest", "--json"]).env("BELLMAN_GPU_FRAMEWORK", "metal").output().unwrap();
+    assert_eq!(variable.status.code(), Some(2), "{variable:?}");
+    assert!(json(&variable)["error"]["message"].as_str().unwrap().contains("BELLMAN_GPU_FRAMEWORK"));
+    let none = cuzk(["selftest"]).env("BELLMAN_NO_GPU", "").env("BELLMAN_GPU_FRAMEWORK", "cuda").output();
+    assert!(none.unwrap().status.success());
+    let device = run(["selftest", "--backend", "host", "--device", "7", "--json"]);
+    assert_eq!(device.status.code(), Some(5), "{device:?}");
+}
+
+#[test]
+fn a_small_proof_tells_whether_a_device_calculates_right() {
+    let output = run(["selftest", "--backend", "host", "--json"]);
+    assert!(output.status.success(), "{output:?}");
+    let json = json(&output);
+    let devices = json["devices"].as_array().unwrap();
+    assert_eq!(devices.len(), 2, "{devices:?}");
+    assert!(devices.iter().all(|device| device["right"] == true), "{devices:?}");
+}

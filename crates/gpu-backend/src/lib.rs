@@ -32,4 +32,4 @@ pub use kernel::{Arg, Family, Grid, Param, Signature};
 pub use memory::{MemoryKind, MemoryReport};
 #[cfg(feature = "opencl")]
 pub use opencl::OpenCl;
-pub use select::{Kind, UnknownBackend, Visit};
+pub use select::{Kind, UnknownBackend, Visit, keep_programs_in};

@@ -1,6 +1,7 @@
 //! Backends by name, picked at run time.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use crate::{Backend, Error, Host};
@@ -38,19 +39,15 @@ impl Kind {
         }
     }
 
-    /// The families of this workspace whose kernels this build has for the backend; `None` for
-    /// one whose kernels come with the operations themselves.
+    /// The families of this workspace whose kernels this build has for the backend; `None` where it
+    /// is not part of the build, or its kernels are Rust functions beside the operations.
     pub fn families(self) -> Option<Vec<&'static str>> {
         match self {
             #[cfg(feature = "cuda")]
             Self::Cuda => Some(crate::embedded::CUDA.iter().map(|(family, _)| *family).collect()),
-            #[cfg(not(feature = "cuda"))]
-            Self::Cuda => None,
             #[cfg(feature = "opencl")]
             Self::OpenCl => Some(crate::embedded::OPENCL.iter().map(|(family, _)| *family).collect()),
-            #[cfg(not(feature = "opencl"))]
-            Self::OpenCl => None,
-            Self::Host => None,
+            _ => None,
         }
     }
 
@@ -59,7 +56,6 @@ impl Kind {
     /// # Errors
     /// [`Error::Unavailable`] where it is not part of this build.
     pub fn visit<V: Visit>(self, visitor: V) -> Result<V::Out, Error> {
-        #[cfg(not(all(feature = "cuda", feature = "opencl")))]
         let absent = |kind: Self| Error::Unavailable {
             backend: kind.name(),
             reason: "it is not part of this build".to_owned(),
@@ -76,6 +72,14 @@ impl Kind {
             Self::Host => Ok(visitor.visit::<Host>()),
         }
     }
+}
+
+/// Keeps programs that are compiled at run time in files of a folder: see [`OpenCl`](Kind::OpenCl).
+pub fn keep_programs_in(folder: &Path) {
+    #[cfg(feature = "opencl")]
+    crate::OpenCl::cache_in(folder);
+    #[cfg(not(feature = "opencl"))]
+    let _ = folder;
 }
 
 impl fmt::Display for Kind {

@@ -1,7 +1,7 @@
 //! Times of sums on the first NVIDIA device, each checked against the CPU's.
 //!
-//! `gpu_msm g1|g2|w1|w2 [--once] LOG[:BITS[:GROUP[:ROUNDS[:FOLD[:CHUNK]]]]]...`: 2^LOG terms of full width (g),
-//! or 2^LOG variables of a witness that are as those of a PoRep (w), with windows of BITS, GROUP windows at
+//! `gpu_msm g1|g2|w1|w2|d1|d2 [--once] LOG[:BITS[:GROUP[:ROUNDS[:FOLD[:CHUNK]]]]]...`: 2^LOG terms of full width (g),
+//! or 2^LOG variables of a witness that are as those of a PoRep (w) or of a WindowPoSt (d), with windows of BITS, GROUP windows at
 //! once, ROUNDS of pairs, buckets folded and entries added by a thread where they are given. All is on the device.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
@@ -23,8 +23,8 @@ const BASES: usize = 1 << 18;
 const TIMES: usize = 9;
 /// Memory that a sum may take.
 const LIMIT: u64 = 20 << 30;
-/// Of 1000 variables so many are of full width; half of the others are 1.
-const WIDE: u64 = 13;
+/// Of 1000 variables so many are of full width, half of the others are 1: in a PoRep, and in a WindowPoSt.
+const WIDE: [u64; 2] = [13, 990];
 
 /// Sebastiano Vigna's splitmix64.
 fn random(i: u64) -> u64 {
@@ -116,13 +116,13 @@ impl<C: Timed> Bench<C> {
         Sum { points: self.points(n), scalars, bits: None, want }
     }
 
-    /// A witness.
-    fn witness(&self, n: u64) -> Sum<C> {
+    /// A witness, of which so many of 1000 variables are of full width.
+    fn witness(&self, n: u64, share: u64) -> Sum<C> {
         let (mut bits, mut places, mut wide) = (Bits::with_capacity(n as usize), Vec::new(), Vec::new());
         let mut sums = vec![Scalar::from(0); BASES];
         for i in 0..n {
             let draw = random(i ^ 1 << 40);
-            let (is_wide, is_one) = (draw % 1000 < WIDE, draw >> 63 == 1);
+            let (is_wide, is_one) = (draw % 1000 < share, draw >> 63 == 1);
             bits.push(is_one && !is_wide);
             if is_wide {
                 places.push(i as u32);
@@ -142,15 +142,18 @@ impl<C: Timed> Bench<C> {
 
 fn main() {
     match std::env::args().nth(1).as_deref() {
-        Some("g1") => run::<G1>(false),
-        Some("g2") => run::<G2>(false),
-        Some("w1") => run::<G1>(true),
-        Some("w2") => run::<G2>(true),
-        _ => println!("gpu_msm g1|g2|w1|w2 LOG[:BITS[:GROUP[:ROUNDS[:FOLD[:CHUNK]]]]]..."),
+        Some("g1") => run::<G1>(None),
+        Some("g2") => run::<G2>(None),
+        Some("w1") => run::<G1>(Some(WIDE[0])),
+        Some("w2") => run::<G2>(Some(WIDE[0])),
+        Some("d1") => run::<G1>(Some(WIDE[1])),
+        Some("d2") => run::<G2>(Some(WIDE[1])),
+        _ => println!("gpu_msm g1|g2|w1|w2|d1|d2 LOG[:BITS[:GROUP[:ROUNDS[:FOLD[:CHUNK]]]]]..."),
     }
 }
 
-fn run<C: Timed>(of_witness: bool) {
+fn run<C: Timed>(wide: Option<u64>) {
+    let of_witness = wide.is_some();
     // For a profiler, which runs each kernel many times itself.
     let once = std::env::args().any(|argument| argument == "--once");
     let context = Context::<Cuda>::open(0, None).unwrap();
@@ -168,7 +171,7 @@ fn run<C: Timed>(of_witness: bool) {
         let n = 1_u64 << log;
         if at.as_ref().is_none_or(|(at, _)| *at != log) {
             drop(at.take());
-            at = Some((log, if of_witness { bench.witness(n) } else { bench.full(n) }));
+            at = Some((log, wide.map_or_else(|| bench.full(n), |share| bench.witness(n, share))));
         }
         let Sum { points, scalars, bits, want } = &at.as_ref().unwrap().1;
         let terms = (scalars_of(scalars) + u64::from(of_witness)).min(n);

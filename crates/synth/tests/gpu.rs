@@ -319,7 +319,7 @@ fn faults_are_errors_and_leave_the_device_as_it_was() {
     let faults: [fn(u64) -> Fault; 3] =
         [|after| Fault::Allocation { after }, |after| Fault::Launch { after }, |after| Fault::Loss { after }];
     for (i, fault) in faults.into_iter().enumerate() {
-        let failed = (0..).find(|after| {
+        let failed = (0..1_000).find(|after| {
             let device = HostDevice::new(&HostConfig::default());
             let context = Context::<Host>::new(device.clone()).unwrap();
             device.inject(fault(*after));

@@ -9,7 +9,7 @@ mod plan;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cuzk_gpu_backend::{Backend, Kind, Visit};
+use cuzk_gpu_backend::{Backend, Family, Kind, Visit};
 use cuzk_msm::gpu::{
     DeviceDensity, DeviceMsmA, DeviceMsmB1, DeviceMsmB2, DeviceMsmH, DeviceMsmL, Join, LoadDensity,
     LoadWorkspace,
@@ -38,6 +38,12 @@ pub trait Accelerator: Send + Sync {
 
     /// Adds the stages from a witness to its sums.
     fn sums<'g>(&self, g: &mut Builder<'g>, witness: Shared<'g, Witness>) -> SumPorts<'g>;
+}
+
+/// The families of kernels that proofs on a device need.
+pub fn families() -> [&'static str; 5] {
+    let [g1, g2] = cuzk_msm::gpu::families();
+    [&cuzk_synth::gpu::FAMILY, &cuzk_ntt::gpu::FAMILY, &cuzk_srs::gpu::FAMILY, g1, g2].map(Family::name)
 }
 
 /// How a device's memory is to be shared out.

@@ -25,7 +25,7 @@ mod workspace;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cuzk_gpu_backend::{Backend, Buffer, Device};
+use cuzk_gpu_backend::{Backend, Buffer, Device, Family};
 pub use density::{DeviceDensity, QueryDensity};
 pub use group::{DeviceCurve, base_bytes, scalar_bytes};
 pub use pending::Pending;
@@ -39,6 +39,11 @@ pub use stage::{
 pub use workspace::{Extent, Workspace};
 
 use crate::MsmError;
+
+/// The kernels of both groups.
+pub fn families() -> [&'static Family; 2] {
+    [&family::MSM_G1, &family::MSM_G2]
+}
 
 /// A multiplication on a device: its kernels and its memory, for sums of up to some length.
 ///

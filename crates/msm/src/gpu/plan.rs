@@ -156,9 +156,9 @@ impl Plan {
         let bits = BITS.div_ceil(windows);
         let wide = BITS - windows * (bits - 1);
         let (terms, group) = (terms.clamp(1, len.max(1)), group.clamp(1, windows));
-        // As many threads as the card holds, if each has two buckets or more.
-        let threads = (u64::from(windows) << (bits - 1)) / (u64::from(units) * RESIDENT);
-        let fold = threads.max(1).ilog2().clamp(1, MOST_FOLD).min(bits - 1);
+        // Threads for half of what the card holds, if each has four buckets or more.
+        let buckets = (u64::from(windows) << (bits - 1)) / (u64::from(units) * RESIDENT / 2).max(1);
+        let fold = buckets.max(1).ilog2().clamp(2, MOST_FOLD).min(bits - 1);
         Self { len, terms, bits, wide, windows, group, rounds, chunk: 1, fold, ones: 0 }.chunked(units)
     }
 
@@ -168,10 +168,11 @@ impl Plan {
         Self { ones, ..self }.chunked(units)
     }
 
-    /// Chunks for eight waves of the threads that the card holds, so that the last one costs little.
+    /// Chunks for eight waves of the threads that the card holds, so that the last one costs little; of 32
+    /// entries, which leave fewer parts to be merged, if that is still one wave.
     fn chunked(self, units: u32) -> Self {
-        let chunk = self.most(self.rounds) / (u64::from(units) * RESIDENT * 8);
-        Self { chunk: chunk.clamp(16, 256) as u32, ..self }
+        let wave = self.most(self.rounds) / (u64::from(units) * RESIDENT);
+        Self { chunk: (wave / 8).max(wave.min(32)).clamp(16, 256) as u32, ..self }
     }
 
     /// The most entries of a group after some rounds.

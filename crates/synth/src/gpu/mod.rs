@@ -4,6 +4,7 @@
 //! 1 or wide, and the repeated rows are read once for each copy with their columns moved. Scalars are
 //! little-endian Montgomery forms of 32 bytes, as blst's `blst_fr`.
 
+mod fill;
 mod kernels;
 mod slices;
 mod stage;
@@ -11,9 +12,7 @@ mod staging;
 mod upload;
 
 use std::fmt;
-use std::marker::PhantomData;
 
-use bytemuck::Pod;
 use cuzk_gpu_backend::{Arg, Backend, Buffer, Context, Device, Grid, Stream};
 use cuzk_pipeline_core::{Cx, Footprint, Value};
 use cuzk_values::{DeviceWitness, Evals, Matrix, OnDevice, Poly, R1cs, Scalar};
@@ -22,8 +21,8 @@ use crate::cpu::{DIGITS, scalar, small};
 use crate::{SynthError, WitnessSize};
 
 pub use kernels::FAMILY;
-use kernels::{Run, SCALAR, limbs, run};
-use slices::{Entry, Extent, Slice, Slices};
+use kernels::{Run, SCALAR, limbs};
+use slices::{Batch, Entry, Extent, Slice};
 pub use stage::{DeviceEval, LoadTemplate, UploadWitness};
 use staging::Sender;
 pub use upload::upload;
@@ -64,7 +63,7 @@ struct Size {
     log_domain: u32,
 }
 
-/// A matrix in [`Slices`].
+/// A matrix in [`slices`].
 struct DeviceMatrix<B: Backend> {
     run: Run,
     extent: Extent,
@@ -74,7 +73,14 @@ struct DeviceMatrix<B: Backend> {
     bound: B::Buffer,
 }
 
+impl<B: Backend> DeviceMatrix<B> {
+    fn buffers(&self) -> [&B::Buffer; 4] {
+        [&self.slices, &self.rows, &self.entries, &self.bound]
+    }
+}
+
 /// What a template will take, by what it is made of.
+#[derive(Debug, Clone, Copy)]
 struct Plan {
     matrices: [Extent; 2],
     bytes: u64,
@@ -98,7 +104,7 @@ impl Plan {
             parts.iter().map(|bytes| taken(*bytes as u64)).sum::<u64>()
         };
         let bytes = shared + matrices.iter().zip([&r1cs.a, &r1cs.b]).map(of).sum::<u64>();
-        let scratch = matrices.iter().map(Slices::scratch).max().unwrap_or(0);
+        let scratch = matrices.iter().map(Batch::scratch).max().unwrap_or(0);
         Self { matrices, bytes, scratch }
     }
 }
@@ -140,8 +146,18 @@ impl<B: Backend> DeviceTemplate<B> {
             matrices: [sender.matrix(&r1cs.a, plan.matrices[0])?, sender.matrix(&r1cs.b, plan.matrices[1])?],
             bytes: plan.bytes,
         };
+        same(
+            "bytes of constraints",
+            template.buffers().map(|b| taken(b.bytes()) as usize).sum(),
+            plan.bytes as usize,
+        )?;
         context.after_transfers()?;
         Ok(template)
+    }
+
+    fn buffers(&self) -> impl Iterator<Item = &B::Buffer> {
+        let shared = [&self.coefficients, &self.small, &self.digits];
+        shared.into_iter().chain(self.matrices.iter().flat_map(DeviceMatrix::buffers))
     }
 
     /// The bytes of a device that [`evaluate`](Self::evaluate) holds while it works.
@@ -231,55 +247,4 @@ impl<B: Backend> fmt::Debug for DeviceTemplate<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DeviceTemplate of {:?}, {} bytes on {}", self.size, self.bytes, B::NAME)
     }
-}
-
-/// Fills new buffers.
-impl<B: Backend> Sender<'_, B> {
-    fn made<T: Sync, W: Pod + Send>(
-        &mut self,
-        items: &[T],
-        word: impl Fn(&T) -> W + Sync,
-    ) -> Result<B::Buffer, SynthError> {
-        let mut row = self.row::<W>(items.len())?;
-        self.append(&mut row, items, word)?;
-        Ok(row.buffer)
-    }
-
-    fn row<W>(&self, items: usize) -> Result<Row<B, W>, SynthError> {
-        let buffer = self.context.device().buffer((size_of::<W>() * items) as u64)?;
-        Ok(Row { buffer, filled: 0, words: PhantomData })
-    }
-
-    fn append<T: Sync, W: Pod + Send>(
-        &mut self,
-        row: &mut Row<B, W>,
-        items: &[T],
-        word: impl Fn(&T) -> W + Sync,
-    ) -> Result<(), SynthError> {
-        self.send((&row.buffer, row.filled), items, word)?;
-        row.filled += (size_of::<W>() * items.len()) as u64;
-        Ok(())
-    }
-
-    fn matrix(&mut self, matrix: &Matrix, extent: Extent) -> Result<DeviceMatrix<B>, SynthError> {
-        let bound = self.made(&matrix.repeat().bound, |column| *column)?;
-        let mut slices = self.row::<Slice>(extent.slices)?;
-        let mut rows = self.row::<u32>(extent.rows)?;
-        let mut entries = self.row::<Entry>(extent.entries)?;
-        slices::slices(matrix, |batch| {
-            self.append(&mut slices, &batch.slices, |slice| *slice)?;
-            self.append(&mut rows, &batch.rows, |row| *row)?;
-            self.append(&mut entries, &batch.entries, |entry| *entry)
-        })?;
-        let (slices, rows, entries) = (slices.buffer, rows.buffer, entries.buffer);
-        Ok(DeviceMatrix { run: run(matrix.repeat()), extent, slices, rows, entries, bound })
-    }
-}
-
-/// A buffer of words `W`, filled from its start.
-struct Row<B: Backend, W> {
-    buffer: B::Buffer,
-    /// Bytes.
-    filled: u64,
-    words: PhantomData<fn() -> W>,
 }

@@ -31,7 +31,7 @@ pub(super) type Slice = [u32; 4];
 /// How many of each there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// Slices of repeated rows.
+    /// Batch of repeated rows.
     pub(super) repeated: usize,
     pub(super) slices: usize,
     pub(super) rows: usize,
@@ -41,23 +41,23 @@ pub(super) struct Extent {
     pub(super) window: usize,
 }
 
-/// Slices that follow one another, with their rows and entries.
+/// Batch that follow one another, with their rows and entries.
 #[derive(Debug, Default)]
-pub(super) struct Slices {
+pub(super) struct Batch {
     pub(super) slices: Vec<Slice>,
     pub(super) rows: Vec<u32>,
     pub(super) entries: Vec<Entry>,
 }
 
-impl Slices {
+impl Batch {
     /// Entries that [`slices`] keeps before it hands them over, or somewhat more.
-    const BATCH: usize = 1 << 18;
+    const ENTRIES: usize = 1 << 18;
 
     /// The bytes that [`slices`] holds at most, of a matrix of this extent.
     pub(super) fn scratch(extent: &Extent) -> u64 {
         // A window's, and the batch's with one more window; vectors may have grown to twice as much.
-        let entries = 2 * (2 * extent.window + Self::BATCH.min(extent.entries));
-        let rows = 2 * (Self::BATCH.min(extent.rows) + 3 * WINDOW);
+        let entries = 2 * (2 * extent.window + Self::ENTRIES.min(extent.entries));
+        let rows = 2 * (Self::ENTRIES.min(extent.rows) + 3 * WINDOW);
         (size_of::<Entry>() * entries + (size_of::<Slice>() + size_of::<u32>()) * rows) as u64
     }
 
@@ -85,8 +85,8 @@ struct Window {
     /// Where the entries of each row end.
     ends: Vec<usize>,
     entries: Vec<Entry>,
-    /// The rows, by length.
-    order: Vec<u32>,
+    /// The rows with their lengths, by length.
+    order: Vec<(usize, u32)>,
 }
 
 impl Window {
@@ -98,22 +98,23 @@ impl Window {
     fn sort(&mut self) {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
-        order.extend(0..self.ends.len() as u32);
-        order.sort_by_key(|row| self.row(*row).len());
+        order.extend((0..self.ends.len() as u32).map(|row| (self.row(row).len(), row)));
+        order.sort_unstable();
         self.order = order;
     }
 
-    /// The rows of each slice.
-    fn slices(&self) -> impl Iterator<Item = &[u32]> {
-        let log = |row: &u32| log_lanes(self.row(*row).len());
+    /// The rows of each slice, with their lengths.
+    fn slices(&self) -> impl Iterator<Item = &[(usize, u32)]> {
+        let log = |(len, _): &(usize, u32)| log_lanes(*len);
         let classes = self.order.chunk_by(move |one, other| log(one) == log(other));
         classes.flat_map(move |class| class.chunks(LANES >> log(&class[0])))
     }
+}
 
-    /// Entries of each lane of a slice of these rows.
-    fn per_lane(&self, rows: &[u32]) -> usize {
-        rows.iter().map(|row| per_lane(self.row(*row).len())).max().unwrap_or(0)
-    }
+/// log2 of the lanes of each row of a slice, and the entries of each lane.
+fn shape(rows: &[(usize, u32)]) -> (u32, usize) {
+    let longest = rows.last().map_or(0, |(len, _)| *len);
+    (log_lanes(longest), per_lane(longest))
 }
 
 /// Calls `f` with the windows, and whether their rows are repeated. Their entries are there `with_entries`.
@@ -155,7 +156,7 @@ pub(super) fn extent(matrix: &Matrix) -> Extent {
             extent.slices += 1;
             extent.repeated += usize::from(repeated);
             extent.rows += rows.len();
-            extent.entries += LANES * window.per_lane(rows);
+            extent.entries += LANES * shape(rows).1;
         }
         extent.window = extent.window.max(extent.entries - before);
         Ok(())
@@ -166,25 +167,25 @@ pub(super) fn extent(matrix: &Matrix) -> Extent {
 }
 
 /// Calls `f` with all slices of a matrix, a few at a time.
-pub(super) fn slices<E>(matrix: &Matrix, mut f: impl FnMut(&Slices) -> Result<(), E>) -> Result<(), E> {
-    let (mut batch, mut units, mut numbers) = (Slices::default(), 0, 0);
+pub(super) fn slices<E>(matrix: &Matrix, mut f: impl FnMut(&Batch) -> Result<(), E>) -> Result<(), E> {
+    let (mut batch, mut units, mut numbers) = (Batch::default(), 0, 0);
     windows(matrix, true, |_, window| {
         for rows in window.slices() {
-            let log_lanes = log_lanes(window.row(rows[0]).len());
-            let (lanes, per_lane) = (1 << log_lanes, window.per_lane(rows));
+            let (log_lanes, per_lane) = shape(rows);
             batch.slices.push([units, numbers, per_lane as u32, log_lanes | (rows.len() as u32) << 8]);
-            batch.rows.extend(rows.iter().map(|row| window.first as u32 + row));
+            batch.rows.extend(rows.iter().map(|(_, row)| window.first as u32 + row));
             let first = batch.entries.len();
             batch.entries.resize(first + LANES * per_lane, NONE);
-            for (place, row) in rows.iter().enumerate() {
+            for (place, (_, row)) in rows.iter().enumerate() {
+                let lane = first + (place << log_lanes);
                 for (i, entry) in window.entries[window.row(*row)].iter().enumerate() {
-                    batch.entries[first + LANES * (i / lanes) + lanes * place + i % lanes] = *entry;
+                    batch.entries[lane + LANES * (i >> log_lanes) + (i & ((1 << log_lanes) - 1))] = *entry;
                 }
             }
             units += per_lane as u32;
             numbers += rows.len() as u32;
         }
-        if batch.entries.len() >= Slices::BATCH || batch.rows.len() >= Slices::BATCH {
+        if batch.entries.len() >= Batch::ENTRIES || batch.rows.len() >= Batch::ENTRIES {
             f(&batch)?;
             batch.clear();
         }
@@ -216,7 +217,7 @@ mod tests {
     fn every_entry_is_in_one_slice() {
         let matrix = matrix();
         let extent = extent(&matrix);
-        let mut all = Slices::default();
+        let mut all = Batch::default();
         let handed: Result<(), Infallible> = slices(&matrix, |batch| {
             all.slices.extend(&batch.slices);
             all.rows.extend(&batch.rows);

@@ -18,8 +18,7 @@ type Load = dyn Fn(&Cx<'_>) -> Result<Arc<R1cs>, SynthError> + Send + Sync;
 /// `eval.load`: a circuit's constraints → [`DeviceTemplate`]. A resident: one for each device.
 pub struct LoadTemplate<B> {
     load: Arc<Load>,
-    bytes: u64,
-    scratch: u64,
+    plan: Plan,
     backend: PhantomData<fn() -> B>,
 }
 
@@ -30,17 +29,15 @@ impl<B: Backend> LoadTemplate<B> {
     }
 
     /// The stage of constraints that `load` gives when it runs. They are those of `r1cs`, which
-    /// says what they take and is not kept; what `load` holds on the host is not counted here.
+    /// says what they take and is not kept: others are [`SynthError::Foreign`]; what `load` holds on the host is not counted here.
     pub fn from(r1cs: &R1cs, load: Arc<Load>) -> Self {
-        let Plan { bytes, scratch, .. } = Plan::new(r1cs);
-        Self { load, bytes, scratch, backend: PhantomData }
+        Self { load, plan: Plan::new(r1cs), backend: PhantomData }
     }
 }
 
 impl<B> Clone for LoadTemplate<B> {
     fn clone(&self) -> Self {
-        let Self { load, bytes, scratch, backend } = self;
-        Self { load: load.clone(), bytes: *bytes, scratch: *scratch, backend: *backend }
+        Self { load: self.load.clone(), ..*self }
     }
 }
 
@@ -62,21 +59,19 @@ impl<B: Backend> Stage for LoadTemplate<B> {
     }
 
     fn cost(&self) -> Cost {
-        Cost::free().scratch(Footprint::host(self.scratch)).output(Footprint::device(self.bytes))
+        Cost::free().scratch(Footprint::host(self.plan.scratch)).output(Footprint::device(self.plan.bytes))
     }
 
     fn run(&self, cx: &Cx<'_>, (): ()) -> Result<Self::Out, SynthError> {
         let context = Context::<B>::of(cx)?;
         let r1cs = (self.load)(cx)?;
-        let plan = Plan::new(&r1cs);
-        same("bytes of constraints", plan.bytes as usize, self.bytes as usize)?;
-        DeviceTemplate::planned(cx, context, &r1cs, &plan)
+        DeviceTemplate::planned(cx, context, &r1cs, &self.plan)
     }
 }
 
 impl<B: Backend> fmt::Debug for LoadTemplate<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LoadTemplate of {} bytes on {}", self.bytes, B::NAME)
+        write!(f, "LoadTemplate of {} bytes on {}", self.plan.bytes, B::NAME)
     }
 }
 
