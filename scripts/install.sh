@@ -9,8 +9,9 @@ set -euo pipefail
 # Built from crates.io without optimisation: about 3 and 2 CPU-minutes, once.
 nextest=0.9.151
 deny=0.20.2
-# All four pinned: they ask for each other's newest versions.
-wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96)
+# All pinned: they ask for each other's newest versions. The last is what sppark includes.
+wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96
+    nvidia-cuda-cccl==13.0.85)
 
 say() { printf '%s\n' "== $*" >&2; }
 die() { printf '%s\n' "error: $*" >&2; exit 1; }

@@ -279,7 +279,7 @@ fn stages_make_a_proofs_sums<B: Backend>(log: u32) {
     let h: Vec<Scalar> = (0..n).map(|i| if i + 1 < n { wide(&mut rng) } else { Scalar::ZERO }).collect();
 
     let before = context.device().memory().unwrap().ours;
-    let extent = Extent { limit: 1 << 24, sums: 12, ..extent(n, aux, 0) };
+    let extent = Extent { limit: 1 << 24, sums: 2, ..extent(n, aux, 0) };
     let workspace = weigh(&LoadWorkspace::<B>::new(extent).unwrap(), cx, ()).unwrap();
     assert_eq!((workspace.overweight().count(), workspace.slack()), (0, Footprint::ZERO));
     assert!(workspace.declared[0].device <= extent.limit && workspace.declared[0].pinned > 0);

@@ -2,205 +2,25 @@
 //! there is one.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
+mod fixture;
+#[cfg(feature = "cuda")]
+mod rates;
+
 use std::fs;
-use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use blst::blst_fp;
 use blstrs::{Fp, G1Affine, G2Affine};
 use cuzk_gpu_backend::host::{Fault, HostConfig, HostDevice};
-use cuzk_gpu_backend::{Backend, Buffer, Context, Device, Error, Host, Stream};
+use cuzk_gpu_backend::{Backend, Context, Error, Host};
 use cuzk_pipeline_core::{
-    CancelToken, Cost, Cx, Engine, ErrorKind, Footprint, Graph, Place, Placement, Stage, Value, stage_fn,
+    CancelToken, Cost, Cx, Engine, ErrorKind, Footprint, Graph, Placement, Stage, Value, stage_fn,
 };
-use cuzk_srs::gpu::{DevicePoint, LoadBases, MakeStaging, Staging};
-use cuzk_srs::{Layout, ParameterFile, Query, SrsError, encode_key};
-use cuzk_values::{Bases, BasesError, DeviceBases, QueryLengths, Srs, VerifyingKey};
-use group::prime::PrimeCurveAffine;
-use group::{Curve, Group};
-use rand_chacha::ChaCha8Rng;
-use rand_core::{OsRng, RngCore, SeedableRng};
-use tempfile::TempDir;
+use cuzk_srs::SrsError;
+use cuzk_srs::gpu::{LoadBases, MakeStaging, Staging};
+use cuzk_values::{Bases, BasesError, DeviceBases};
+use rand_core::RngCore;
 
-fn random() -> ChaCha8Rng {
-    let seed = OsRng.next_u64();
-    eprintln!("seed {seed}");
-    ChaCha8Rng::seed_from_u64(seed)
-}
-
-/// A point with a query of its own in a parameter file.
-trait TestPoint: DevicePoint<Curve: Curve<AffineRepr = Self>> {
-    const QUERY: Query;
-    fn query(srs: &Srs) -> &Bases<Self>;
-    /// The coordinates as a device has them.
-    fn limbs(&self) -> Vec<u64>;
-}
-
-fn words(coordinates: &[Fp]) -> Vec<u64> {
-    coordinates.iter().flat_map(|x| blst_fp::from(*x).l).collect()
-}
-
-impl TestPoint for G1Affine {
-    const QUERY: Query = Query::H;
-    fn query(srs: &Srs) -> &Bases<Self> {
-        &srs.h
-    }
-    fn limbs(&self) -> Vec<u64> {
-        words(&[self.x(), self.y()])
-    }
-}
-
-impl TestPoint for G2Affine {
-    const QUERY: Query = Query::BG2;
-    fn query(srs: &Srs) -> &Bases<Self> {
-        &srs.b_g2
-    }
-    fn limbs(&self) -> Vec<u64> {
-        let (x, y) = (self.x(), self.y());
-        words(&[x.c0(), x.c1(), y.c0(), y.c1()])
-    }
-}
-
-fn random_points<P: TestPoint>(n: usize, random: &mut ChaCha8Rng) -> Vec<P> {
-    let mut point = P::Curve::random(random);
-    let mut next = || {
-        point = point.double();
-        point.to_affine()
-    };
-    (0..n).map(|_| next()).collect()
-}
-
-/// A parameter file whose query of `P` has these points, and its bytes.
-struct TestFile {
-    _folder: TempDir,
-    path: PathBuf,
-    bytes: Vec<u8>,
-    layout: Layout,
-}
-
-impl TestFile {
-    fn new<P: TestPoint>(points: &[P]) -> Self {
-        let (g1, g2) = (G1Affine::generator(), G2Affine::generator());
-        let vk = VerifyingKey {
-            alpha_g1: g1,
-            beta_g1: g1,
-            beta_g2: g2,
-            gamma_g2: g2,
-            delta_g1: g1,
-            delta_g2: g2,
-            ic: vec![g1],
-        };
-        let n = points.len();
-        let lengths = QueryLengths { inputs: 1, h: n, l: 1, a: 1, b: n };
-        let layout = Layout::new(&lengths);
-        let mut bytes = encode_key(&vk);
-        for query in Query::ALL {
-            bytes.extend((query.count(&lengths) as u32).to_be_bytes());
-            for i in 0..query.count(&lengths) {
-                let at = bytes.len();
-                bytes.resize(at + query.point_bytes(), 0);
-                match query {
-                    _ if query == P::QUERY => points[i].encode(&mut bytes[at..]),
-                    Query::BG2 => bytes[at..].copy_from_slice(&g2.to_uncompressed()),
-                    _ => bytes[at..].copy_from_slice(&g1.to_uncompressed()),
-                }
-            }
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.params");
-        let file = Self { _folder: folder, path, bytes, layout };
-        file.write(&[]);
-        file
-    }
-
-    /// Writes it, with some points of `P`'s query changed.
-    fn spoil<P: TestPoint>(&self, points: &[(usize, &Spoil)]) -> Srs {
-        let section = self.layout.section(P::QUERY);
-        let changes: Vec<_> = points
-            .iter()
-            .map(|(index, spoil)| {
-                let at = section.start as usize + index * section.point_bytes;
-                let mut point = self.bytes[at..at + section.point_bytes].to_vec();
-                spoil(&mut point);
-                (at, point)
-            })
-            .collect();
-        self.write(&changes);
-        self.srs()
-    }
-
-    fn write(&self, changes: &[(usize, Vec<u8>)]) {
-        let mut bytes = self.bytes.clone();
-        changes.iter().for_each(|(at, with)| bytes[*at..at + with.len()].copy_from_slice(with));
-        // Another file, so that who maps the old one keeps it.
-        let _ = fs::remove_file(&self.path);
-        fs::write(&self.path, bytes).unwrap();
-    }
-
-    fn srs(&self) -> Srs {
-        ParameterFile::open(&self.path, self.layout.lengths()).unwrap().srs()
-    }
-}
-
-/// A device with a staging, and what is done with them.
-struct Bench<B: Backend> {
-    context: Arc<Context<B>>,
-    staging: Arc<Staging<B>>,
-}
-
-impl<B: Backend> Bench<B> {
-    /// `None` where the backend has no device.
-    fn open(piece: usize) -> Option<Self> {
-        match Context::open(0, None) {
-            Ok(context) => Some(Self::of(context, piece)),
-            Err(error @ (Error::Unavailable { .. } | Error::NoDevice { .. })) => {
-                eprintln!("SKIPPED, this tests nothing: {error}");
-                None
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    fn of(context: Context<B>, piece: usize) -> Self {
-        let staging = Arc::new(Staging::new(context.device(), piece).unwrap());
-        Self { context: Arc::new(context), staging }
-    }
-
-    fn cx(&self) -> Cx<'_> {
-        Cx::detached().with_device(Place::Gpu(0), &*self.context)
-    }
-
-    fn load<P: TestPoint>(
-        &self,
-        bases: &Bases<P>,
-        range: Range<usize>,
-    ) -> Result<DeviceBases<B::Buffer, P>, SrsError> {
-        LoadBases::<B, P>::new("srs.test", bases.clone(), range).run(&self.cx(), self.staging.clone())
-    }
-
-    /// What is in a buffer, by who uses it on the queue of kernels.
-    fn words(&self, buffer: &B::Buffer) -> Vec<u64> {
-        words_of::<B>(&self.context, buffer)
-    }
-
-    /// Bytes of the device that are in use once all is done.
-    fn used(&self) -> u64 {
-        self.context.compute().sync().unwrap();
-        self.context.transfer().sync().unwrap();
-        self.context.device().memory().unwrap().ours
-    }
-}
-
-fn words_of<B: Backend>(context: &Context<B>, buffer: &B::Buffer) -> Vec<u64> {
-    let mut words = vec![0_u64; (buffer.bytes() / 8) as usize];
-    context.compute().download(buffer, 0, bytemuck::cast_slice_mut(&mut words)).unwrap();
-    words
-}
-
-fn limbs<P: TestPoint>(points: &[P]) -> Vec<u64> {
-    points.iter().flat_map(P::limbs).collect()
-}
+use fixture::{Bench, Spoil, TestFile, TestPoint, limbs, random, random_points, words_of};
 
 /// An error about points, with all that it says.
 fn bases_error(error: SrsError) -> BasesError {
@@ -237,9 +57,6 @@ fn any_range_is_what_the_cpu_decodes<B: Backend, P: TestPoint>(n: usize) {
         }
     }
 }
-
-/// A change of a stored point.
-type Spoil = dyn Fn(&mut [u8]);
 
 fn modulus() -> [u8; 48] {
     let mut bytes = (-Fp::from(1)).to_bytes_be();
@@ -527,123 +344,6 @@ suite!(host_g2: Host, G2Affine, 45, 13);
 suite!(cuda_g1: cuzk_gpu_backend::Cuda, G1Affine, 1000, 1);
 #[cfg(feature = "cuda")]
 suite!(cuda_g2: cuzk_gpu_backend::Cuda, G2Affine, 1000, 1);
-
-/// A parameter file of `n` points in G1 or G2, which repeat a few, in the page cache.
-#[cfg(feature = "cuda")]
-fn large_file<P: TestPoint>(n: usize) -> TestFile {
-    let few = TestFile::new(&random_points::<P>(1 << 12, &mut random()));
-    let section = few.layout.section(P::QUERY);
-    let row = few.bytes[section.start as usize..section.end() as usize].to_vec();
-    let QueryLengths { inputs, .. } = *few.layout.lengths();
-    let lengths = match P::QUERY {
-        Query::H => QueryLengths { inputs, h: n, l: 1, a: 1, b: 1 },
-        _ => QueryLengths { inputs, h: 1, l: 1, a: 1, b: n },
-    };
-    let layout = Layout::new(&lengths);
-    let (old, mut file) = (few.layout, fs::File::create(&few.path).unwrap());
-    std::io::Write::write_all(&mut file, &few.bytes[..old.vk_bytes() as usize]).unwrap();
-    for query in Query::ALL {
-        let count = query.count(&lengths);
-        std::io::Write::write_all(&mut file, &(count as u32).to_be_bytes()).unwrap();
-        let first = old.section(query).start as usize;
-        let row = if query == P::QUERY { &row[..] } else { &few.bytes[first..][..query.point_bytes()] };
-        for i in (0..count * query.point_bytes()).step_by(row.len()) {
-            let part = &row[..row.len().min(count * query.point_bytes() - i)];
-            std::io::Write::write_all(&mut file, part).unwrap();
-        }
-    }
-    TestFile { bytes: few.bytes[..old.vk_bytes() as usize].to_vec(), layout, ..few }
-}
-
-#[cfg(feature = "cuda")]
-fn rates<P: TestPoint>(n: usize) {
-    use std::time::Instant;
-
-    use cuzk_gpu_backend::{Arg, Cuda, Event, Grid};
-
-    let Some(bench) = Bench::<Cuda>::open(Staging::<Cuda>::PIECE) else { return };
-    let srs = large_file::<P>(n).srs();
-    let (query, gigabytes) = (P::query(&srs), (n * P::BYTES) as f64 / 1e9);
-    let resident = Bases::new(query.points(0..n).unwrap().into_owned());
-    let median = |times: &mut Vec<f64>| {
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    };
-    for (log, bases) in [(23, query), (24, query), (25, query), (26, query), (25, &resident)] {
-        let staging = Arc::new(Staging::<Cuda>::new(bench.context.device(), 1 << log).unwrap());
-        let mut times: Vec<f64> = (0..8)
-            .map(|_| {
-                let load = LoadBases::<Cuda, P>::new("srs.test", bases.clone(), 0..n);
-                let start = Instant::now();
-                let loaded = load.run(&bench.cx(), staging.clone()).unwrap();
-                bench.context.compute().sync().unwrap();
-                let seconds = start.elapsed().as_secs_f64();
-                drop(loaded);
-                seconds
-            })
-            .skip(1)
-            .collect();
-        let rate = gigabytes / median(&mut times);
-        eprintln!("{n} points of {} bytes, pieces of 2^{log}: {rate:.1} GB/s, {bases:?}", P::BYTES);
-    }
-    let (device, stream) = (bench.context.device(), bench.context.compute());
-    let kernel = device.kernel(&cuzk_srs::gpu::FAMILY, P::KERNEL).unwrap();
-    let (points, first_bad) = (device.buffer((n * P::BYTES) as u64).unwrap(), device.buffer(8).unwrap());
-    let stored = device.buffer(points.bytes()).unwrap();
-    let mut row = vec![0; (1 << 12) * P::BYTES];
-    query.encoded().unwrap().read(0..1 << 12, &mut row).unwrap();
-    for at in (0..stored.bytes()).step_by(row.len()) {
-        stream.upload(&row[..row.len().min((stored.bytes() - at) as usize)], &stored, at).unwrap();
-    }
-    stream.zero(&first_bad, 0..8).unwrap();
-    let mut times: Vec<f64> = (0..8)
-        .map(|_| {
-            stream.copy(&stored, 0..stored.bytes(), &points, 0).unwrap();
-            let start = stream.record().unwrap();
-            let args = [Arg::Write(&points), Arg::Write(&first_bad)];
-            stream.launch(&kernel, Grid::cover(n as u64, 128), &args).unwrap();
-            stream.record().unwrap().since(&start).unwrap().as_secs_f64()
-        })
-        .skip(1)
-        .collect();
-    assert_eq!(words_of::<Cuda>(&bench.context, &first_bad), [0]);
-    eprintln!("{n} points of {} bytes: decoded at {:.0} GB/s", P::BYTES, gigabytes / median(&mut times));
-
-    // Beside kernels that keep every multiprocessor busy.
-    let field = device.kernel(&cuzk_gpu_backend::field::FAMILY, "fp_squarings").unwrap();
-    let [x, y] = [(); 2].map(|()| device.buffer(48 << 16).unwrap());
-    stream.zero(&x, 0..x.bytes()).unwrap();
-    for steps in [0, 50_000] {
-        let busy = || {
-            for _ in 0..if steps == 0 { 0 } else { 20 } {
-                let args = [Arg::U32(steps), Arg::Read(&x), Arg::Write(&y)];
-                stream.launch(&field, Grid::cover(1 << 16, 128), &args).unwrap();
-            }
-        };
-        let started = stream.record().unwrap();
-        busy();
-        let ended = stream.record().unwrap();
-        let start = Instant::now();
-        let loaded = bench.load(query, 0..n).unwrap();
-        let (loading, early) = (start.elapsed().as_secs_f64(), !ended.is_done().unwrap());
-        let kernels = ended.since(&started).unwrap().as_secs_f64();
-        drop(loaded);
-        eprintln!(
-            "{:.1} ms of kernels (still at it: {early}), beside them a load of {:.1} ms",
-            1e3 * kernels,
-            1e3 * loading
-        );
-    }
-}
-
-/// What a device takes: not a test of right and wrong.
-#[test]
-#[cfg(feature = "cuda")]
-#[ignore = "gigabytes of a device, and its rates: CONTRIBUTING.md"]
-fn rates_of_a_device() {
-    rates::<G1Affine>(1 << 24);
-    rates::<G2Affine>(1 << 22);
-}
 
 #[test]
 fn failures_leave_nothing_behind_in_g1() {
