@@ -56,6 +56,7 @@ impl Kind {
     /// # Errors
     /// [`Error::Unavailable`] where it is not part of this build.
     pub fn visit<V: Visit>(self, visitor: V) -> Result<V::Out, Error> {
+        #[cfg(not(all(feature = "cuda", feature = "opencl")))]
         let absent = |kind: Self| Error::Unavailable {
             backend: kind.name(),
             reason: "it is not part of this build".to_owned(),

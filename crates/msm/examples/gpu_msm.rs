@@ -1,6 +1,6 @@
-//! Times of sums on the first NVIDIA device, each checked against the CPU's.
+//! Times of sums on the first device of a backend, each checked against the CPU's.
 //!
-//! `gpu_msm g1|g2|w1|w2|d1|d2 [--once] LOG[:BITS[:GROUP[:ROUNDS[:FOLD[:CHUNK]]]]]...`: 2^LOG terms of full width (g),
+//! `gpu_msm g1|g2|w1|w2|d1|d2 [--opencl] [--once] LOG[:BITS[:GROUP[:ROUNDS[:FOLD[:CHUNK]]]]]...`: 2^LOG terms of full width (g),
 //! or 2^LOG variables of a witness that are as those of a PoRep (w) or of a WindowPoSt (d), with windows of BITS, GROUP windows at
 //! once, ROUNDS of pairs, buckets folded and entries added by a thread where they are given. All is on the device.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use blst::blst_fr;
 use blstrs::Scalar;
-use cuzk_gpu_backend::{Context, Cuda, Device, Stream};
+use cuzk_gpu_backend::{Backend, Context, Cuda, Device, OpenCl, Stream};
 use cuzk_msm::gpu::{DeviceCurve, DeviceDensity, GpuMsm, Pending, Plan, Workspace, base_bytes, scalar_bytes};
 use cuzk_msm::{G1, G2, MsmError, msm};
 use cuzk_values::{Bits, Densities, DeviceBases, DeviceWitness};
@@ -61,36 +61,34 @@ fn bases<C: Timed>() -> Vec<C::Affine> {
     (0..BASES / 1024).into_par_iter().flat_map_iter(part).collect()
 }
 
-type Buffer = <Cuda as cuzk_gpu_backend::Backend>::Buffer;
-
 /// What a sum is over, on the device, and the sum.
-struct Sum<C: Timed> {
-    points: Buffer,
-    scalars: Buffer,
+struct Sum<B: Backend, C: Timed> {
+    points: B::Buffer,
+    scalars: B::Buffer,
     /// Of a witness, its bits and the places of its wide variables.
-    bits: Option<[Buffer; 2]>,
+    bits: Option<[B::Buffer; 2]>,
     want: C::Projective,
 }
 
-struct Bench<C: Timed> {
-    context: Context<Cuda>,
+struct Bench<B: Backend, C: Timed> {
+    context: Context<B>,
     bases: Vec<C::Affine>,
     bytes: Vec<u8>,
 }
 
-impl<C: Timed> Bench<C> {
-    fn buffer(&self, bytes: u64) -> Buffer {
+impl<B: Backend, C: Timed> Bench<B, C> {
+    fn buffer(&self, bytes: u64) -> B::Buffer {
         self.context.device().buffer(bytes).unwrap()
     }
 
-    fn upload(&self, bytes: &[u8]) -> Buffer {
+    fn upload(&self, bytes: &[u8]) -> B::Buffer {
         let buffer = self.buffer(bytes.len() as u64);
         self.context.compute().upload(bytes, &buffer, 0).unwrap();
         buffer
     }
 
     /// `n` bases.
-    fn points(&self, n: u64) -> Buffer {
+    fn points(&self, n: u64) -> B::Buffer {
         let end = (self.bytes.len() / BASES) as u64 * n;
         let points = self.buffer(end);
         for start in (0..end).step_by(self.bytes.len()) {
@@ -101,7 +99,7 @@ impl<C: Timed> Bench<C> {
     }
 
     /// Full-width scalars.
-    fn full(&self, n: u64) -> Sum<C> {
+    fn full(&self, n: u64) -> Sum<B, C> {
         let scalars = self.buffer(32 * n);
         let mut sums = vec![Scalar::from(0); BASES];
         for start in (0..n).step_by(1 << 22) {
@@ -117,7 +115,7 @@ impl<C: Timed> Bench<C> {
     }
 
     /// A witness, of which so many of 1000 variables are of full width.
-    fn witness(&self, n: u64, share: u64) -> Sum<C> {
+    fn witness(&self, n: u64, share: u64) -> Sum<B, C> {
         let (mut bits, mut places, mut wide) = (Bits::with_capacity(n as usize), Vec::new(), Vec::new());
         let mut sums = vec![Scalar::from(0); BASES];
         for i in 0..n {
@@ -141,31 +139,39 @@ impl<C: Timed> Bench<C> {
 }
 
 fn main() {
-    match std::env::args().nth(1).as_deref() {
-        Some("g1") => run::<G1>(None),
-        Some("g2") => run::<G2>(None),
-        Some("w1") => run::<G1>(Some(WIDE[0])),
-        Some("w2") => run::<G2>(Some(WIDE[0])),
-        Some("d1") => run::<G1>(Some(WIDE[1])),
-        Some("d2") => run::<G2>(Some(WIDE[1])),
-        _ => println!("gpu_msm g1|g2|w1|w2|d1|d2 LOG[:BITS[:GROUP[:ROUNDS[:FOLD[:CHUNK]]]]]..."),
+    if std::env::args().any(|argument| argument == "--opencl") {
+        start::<OpenCl>();
+    } else {
+        start::<Cuda>();
     }
 }
 
-fn run<C: Timed>(wide: Option<u64>) {
+fn start<B: Backend>() {
+    match std::env::args().nth(1).as_deref() {
+        Some("g1") => run::<B, G1>(None),
+        Some("g2") => run::<B, G2>(None),
+        Some("w1") => run::<B, G1>(Some(WIDE[0])),
+        Some("w2") => run::<B, G2>(Some(WIDE[0])),
+        Some("d1") => run::<B, G1>(Some(WIDE[1])),
+        Some("d2") => run::<B, G2>(Some(WIDE[1])),
+        _ => println!("gpu_msm g1|g2|w1|w2|d1|d2 [--opencl] LOG[:BITS[:GROUP[:ROUNDS[:FOLD[:CHUNK]]]]]..."),
+    }
+}
+
+fn run<B: Backend, C: Timed>(wide: Option<u64>) {
     let of_witness = wide.is_some();
     // For a profiler, which runs each kernel many times itself.
     let once = std::env::args().any(|argument| argument == "--once");
-    let context = Context::<Cuda>::open(0, None).unwrap();
+    let context = Context::<B>::open(0, None).unwrap();
     let bases = bases::<C>();
     let bytes: Vec<u8> = bases.par_iter().flat_map_iter(base_bytes::<C>).collect();
-    let bench = Bench::<C> { context, bases, bytes };
+    let bench = Bench::<B, C> { context, bases, bytes };
     let (device, stream) = (bench.context.device(), bench.context.compute());
     let units = device.info().units;
     println!("{}", device.info().name);
     println!("log bits windows group rounds fold chunk   bytes   median     least  right");
-    let mut at: Option<(u32, Sum<C>)> = None;
-    for argument in std::env::args().skip(2).filter(|argument| argument != "--once") {
+    let mut at: Option<(u32, Sum<B, C>)> = None;
+    for argument in std::env::args().skip(2).filter(|argument| !argument.starts_with("--")) {
         let mut numbers = argument.split(':').map(|number| number.parse::<u32>().unwrap());
         let log = numbers.next().unwrap();
         let n = 1_u64 << log;
@@ -174,7 +180,7 @@ fn run<C: Timed>(wide: Option<u64>) {
             at = Some((log, wide.map_or_else(|| bench.full(n), |share| bench.witness(n, share))));
         }
         let Sum { points, scalars, bits, want } = &at.as_ref().unwrap().1;
-        let terms = (scalars_of(scalars) + u64::from(of_witness)).min(n);
+        let terms = (scalars_of::<B>(scalars) + u64::from(of_witness)).min(n);
         let chosen = match of_witness {
             true => Plan::witness::<C>(terms, n, LIMIT, units),
             false => Plan::new::<C>(n, LIMIT, units),
@@ -187,9 +193,9 @@ fn run<C: Timed>(wide: Option<u64>) {
         });
         plan.fold = numbers.next().unwrap_or(plan.fold);
         plan.chunk = numbers.next().unwrap_or(plan.chunk);
-        let queue: Box<dyn Fn() -> Result<Pending<Cuda, C>, MsmError>> = match bits {
+        let queue: Box<dyn Fn() -> Result<Pending<B, C>, MsmError>> = match bits {
             None => {
-                let sum = GpuMsm::<Cuda, C>::with_plan(device, plan).unwrap();
+                let sum = GpuMsm::<B, C>::with_plan(device, plan).unwrap();
                 Box::new(move || sum.queue(stream, [points, scalars], [0, 0], n))
             }
             Some([bits, places]) => {
@@ -234,6 +240,6 @@ fn run<C: Timed>(wide: Option<u64>) {
     }
 }
 
-fn scalars_of(buffer: &Buffer) -> u64 {
+fn scalars_of<B: Backend>(buffer: &B::Buffer) -> u64 {
     cuzk_gpu_backend::Buffer::bytes(buffer) / 32
 }
