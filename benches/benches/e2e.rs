@@ -11,7 +11,7 @@ use std::sync::Arc;
 use bellperson::groth16 as rival;
 use blstrs::Bls12;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use cuzk_groth16::graph::{self, Common};
+use cuzk_groth16::graph;
 use cuzk_groth16::{Blinding, Circuit, Parameters, Prover, Residence};
 use cuzk_pipeline_core::{Cx, Engine, Footprint, Graph};
 use cuzk_srs::{ParameterFile, Trapdoor, unwatched, write_parameters};
@@ -35,8 +35,7 @@ fn e2e(criterion: &mut Criterion) {
     let prover = Prover::new(circuit, parameters).expect("the circuit's parameters");
     let graph: Graph<Witness, PartitionProof> = Graph::build(|g, witness| {
         let witness = g.share(witness);
-        let common = Common { r1cs: prover.load_circuit(g), srs: prover.load_srs(g) };
-        Ok(graph::prove(g, &prover, common, witness, 0, None))
+        Ok(graph::prove(g, &prover, witness, 0, None))
     })
     .expect("a graph");
     let graph = Arc::new(graph);

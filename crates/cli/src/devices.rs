@@ -22,6 +22,9 @@ const LANES: usize = 4;
 /// Device memory that is left to the driver and to other processes' comings and goings.
 const MARGIN: u64 = 512 << 20;
 
+/// The most of a device's memory that is kept from runs because free memory lies in pieces.
+const PIECES: u64 = 4 << 30;
+
 /// What an option or a variable asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
@@ -227,8 +230,9 @@ impl Visit for Open<'_> {
             let context = Context::<B>::open(*index, limit)?;
             let free = context.device().memory()?.free;
             let most = limit.map_or(free.saturating_sub(MARGIN.min(free / 8)), |limit| limit.min(free));
-            // Buffers start at multiples of 256 bytes, and what is free may be in pieces.
-            Ok(Used { info: info.clone(), budget: most - most / 64, handle: Arc::new(context) })
+            // What is free may be in pieces.
+            let budget = most - (most / 8).min(PIECES);
+            Ok(Used { info: info.clone(), budget, handle: Arc::new(context) })
         };
         indices.iter().map(open).collect()
     }

@@ -42,7 +42,7 @@ impl BellpepperCircuit<Scalar> for Mixed {
             sum = sum.zip(bit).map(|(sum, bit)| sum + bit * Scalar::from(i as u64 + 3));
             bits.push(var);
         }
-        let mut wide = rng.as_mut().map(|rng| Scalar::random(rng));
+        let mut wide = rng.as_mut().map(Scalar::random);
         let mut var = cs.alloc(|| "wide", || value(wide))?;
         for i in 0..SQUARES {
             let square = wide.map(|x| x.square());

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use cuzk_gpu_backend::{Backend, Buffer, Context, Cuda, Device, Event, Stream};
 use cuzk_pipeline_core::{Cx, Value as _};
-use cuzk_synth::gpu::{DeviceTemplate, Staging, upload};
+use cuzk_synth::gpu::{DeviceTemplate, upload};
 use cuzk_synth::template::Store;
 use cuzk_synth::{Evaluator, FilecoinCircuit, Side, Statement, fixture};
 use cuzk_values::{Evals, OnDevice, Poly, R1cs, Scalar, Witness};
@@ -59,7 +59,7 @@ fn median(mut f: impl FnMut() -> Result<Duration>) -> Result<Duration> {
 }
 
 fn measure(r1cs: &R1cs, witness: &Witness) -> Result<()> {
-    let (cx, context, staging) = (Cx::detached(), Context::<Cuda>::open(0, None)?, Staging::new());
+    let (cx, context) = (Cx::detached(), Context::<Cuda>::open(0, None)?);
     let start = Instant::now();
     let template = DeviceTemplate::<Cuda>::new(&context, r1cs)?;
     context.transfer().sync()?;
@@ -67,11 +67,11 @@ fn measure(r1cs: &R1cs, witness: &Witness) -> Result<()> {
     println!("  template of {bytes} bytes loaded in {:.2?}", start.elapsed());
     let uploaded = median(|| {
         let start = Instant::now();
-        upload(&cx, &context, witness, &staging)?;
+        upload(&cx, &context, witness)?;
         context.transfer().sync()?;
         Ok(start.elapsed())
     })?;
-    let on_device = upload(&cx, &context, witness, &staging)?;
+    let on_device = upload(&cx, &context, witness)?;
     context.transfer().sync()?;
     let evaluated = median(|| {
         let start = context.compute().record()?;

@@ -372,7 +372,7 @@ fn foreign_witnesses_are_refused_before_anything_is_queued() {
         WitnessSize { aux: size.aux + 1, ..size },
         WitnessSize { wide: size.wide - 1, ..size },
     ] {
-        let stage = UploadWitness::<Host>::new(other, Arc::default());
+        let stage = UploadWitness::<Host>::new(other);
         let error = stage.run(&on_device(), witness.clone()).unwrap_err();
         assert!(matches!(error, SynthError::Foreign { .. }), "{error}");
     }
@@ -389,7 +389,7 @@ fn foreign_witnesses_are_refused_before_anything_is_queued() {
 fn stages_want_a_device_and_can_be_cancelled() {
     let (r1cs, witness) = some();
     let load = LoadTemplate::<Host>::new(r1cs.clone());
-    let stage = UploadWitness::<Host>::new(size(&r1cs, &witness), Arc::default());
+    let stage = UploadWitness::<Host>::new(size(&r1cs, &witness));
     assert_eq!((load.name(), stage.name()), ("eval.load".into(), "witness.upload".into()));
     let error = load.run(&Cx::detached(), ()).unwrap_err();
     assert!(matches!(error, SynthError::Device(Error::NoContext { backend: "host", .. })), "{error}");
