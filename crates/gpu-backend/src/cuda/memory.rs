@@ -71,13 +71,16 @@ impl Memory {
             sys::cuMemGetAllocationGranularity(&raw mut granularity, &raw const properties, minimum)
         };
         context.check("cuMemGetAllocationGranularity", result)?;
+        // A limit is there to be used up; without one, memory is put behind the first addresses alone.
+        let whole = limit.is_some();
         let limit = limit.unwrap_or(total).min(total);
         let size = limit.next_multiple_of(PIECE.next_multiple_of((granularity as u64).max(1)));
         let mut base = 0;
         // SAFETY: the pointer is to an address that lives through the call.
         let result = unsafe { sys::cuMemAddressReserve(&raw mut base, size as usize, 0, 0, 0) };
         context.check("cuMemAddressReserve", result)?;
-        let books = Books { arena: Arena::new(limit), mapped: 0, pieces: Vec::new() };
+        let arena = if whole { Arena::new(limit).apart() } else { Arena::new(limit) };
+        let books = Books { arena, mapped: 0, pieces: Vec::new() };
         Ok(Self { base, size, books: Mutex::new(books) })
     }
 
@@ -89,15 +92,20 @@ impl Memory {
     pub(super) fn take(&self, context: &Context, bytes: u64) -> Result<Option<(Block, u64)>, Error> {
         context.enter()?;
         let mut books = self.books();
-        let Some(block) = books.arena.take(bytes) else { return Ok(None) };
-        match self.map(context, &mut books, block.offset() + block.bytes()) {
-            Ok(true) => {
-                let address = self.base + block.offset();
-                Ok(Some((block, address)))
-            }
-            other => {
-                books.arena.give_back(block);
-                other.map(|_| None)
+        loop {
+            let Some(block) = books.arena.take(bytes) else { return Ok(None) };
+            match self.map(context, &mut books, block.offset() + block.bytes()) {
+                Ok(true) => {
+                    let address = self.base + block.offset();
+                    return Ok(Some((block, address)));
+                }
+                other => {
+                    books.arena.give_back(block);
+                    // The device may have as much left at lower addresses.
+                    if !other? && !books.arena.together() {
+                        return Ok(None);
+                    }
+                }
             }
         }
     }

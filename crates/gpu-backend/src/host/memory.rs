@@ -24,7 +24,11 @@ impl Memory {
             device,
             total: config.memory,
             others,
-            arena: Mutex::new(Arena::new(limit)),
+            arena: Mutex::new(if config.limit.is_some() {
+                Arena::new(limit).apart()
+            } else {
+                Arena::new(limit)
+            }),
             pinned_limit: config.pinned,
             pinned: AtomicU64::new(0),
         }
