@@ -44,7 +44,7 @@ proptest! {
                 let best = match (apart, large) {
                     (false, _) => fits.min_by_key(|(at, len)| (*len, *at)),
                     (true, false) => fits.next(),
-                    (true, true) => fits.last().map(|(at, len)| (at + len - need, need)),
+                    (true, true) => fits.next_back().map(|(at, len)| (at + len - need, need)),
                 };
                 match arena.take(bytes) {
                     Some(block) if need == 0 => held.push((id, block)),
