@@ -100,7 +100,7 @@ fn xor(_: Grid, args: &mut [HostArg<'_>]) {
 }
 
 /// The first device, where there is one.
-fn open<B: Backend>() -> Option<B::Device> {
+pub fn open<B: Backend>() -> Option<B::Device> {
     match B::open(0, None) {
         Ok(device) => Some(device),
         Err(error @ (Error::Unavailable { .. } | Error::NoDevice { .. })) => {

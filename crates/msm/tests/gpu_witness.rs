@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blstrs::Scalar;
 use cuzk_gpu_backend::host::{Fault, HostConfig, HostDevice};
-use cuzk_gpu_backend::{Backend, Context, Device, Error, Host, Stream};
+use cuzk_gpu_backend::{Backend, Context, Device, Error, Host, Stream, suite};
 use cuzk_msm::gpu::{
     DeviceCurve, DeviceDensity, DeviceMsmA, DeviceMsmB1, DeviceMsmB2, DeviceMsmH, DeviceMsmL, Extent, Join,
     LoadDensity, LoadWorkspace, Pending, Plan, QueryDensity, Workspace, base_bytes, scalar_bytes,
@@ -35,16 +35,9 @@ trait TestCurve:
 impl TestCurve for G1 {}
 impl TestCurve for G2 {}
 
-/// The first device, or `None` where the backend has none.
+/// The first device with its queues, where there is one.
 fn open<B: Backend>() -> Option<Context<B>> {
-    match Context::open(0, None) {
-        Ok(context) => Some(context),
-        Err(error @ (Error::Unavailable { .. } | Error::NoDevice { .. })) => {
-            eprintln!("SKIPPED, this tests nothing: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    suite::open::<B>().map(|device| Context::new(device).unwrap())
 }
 
 /// `n` points, of which equal ones, opposite ones and infinity are a part.

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use blst::blst_fr;
+use cuzk_gpu_backend::suite::open;
 use cuzk_gpu_backend::{Backend, Context, Device, Error, Host};
 use cuzk_ntt::gpu::{DeviceDomain, DeviceQuotient, LoadQuotients, Shift, download, upload};
 use cuzk_ntt::{Domain, NttError, quotient, quotient_with_c};
@@ -13,18 +14,6 @@ use cuzk_values::{Evals, OnDevice, Poly, Scalar};
 use ff::Field;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-
-/// The first device, where there is one.
-fn open<B: Backend>() -> Option<B::Device> {
-    match B::open(0, None) {
-        Ok(device) => Some(device),
-        Err(error @ (Error::Unavailable { .. } | Error::NoDevice { .. })) => {
-            eprintln!("SKIPPED, this tests nothing: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
 
 /// Random scalars with some of the edge between them.
 fn random(log: u32, rng: &mut ChaCha8Rng) -> Vec<Scalar> {
