@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use cuzk_groth16::{Attempt, Proofs, Residence};
 use cuzk_pipeline_core::Options;
 use cuzk_pipeline_core::limits::format_bytes;
-use cuzk_pipeline_core::trace::Timeline;
+use cuzk_pipeline_core::trace::{Timeline, format_duration};
 use serde_json::json;
 
 use crate::args::Bench;
@@ -19,7 +19,9 @@ use crate::usage::Usage;
 use crate::{devices, interrupt, machine, source};
 
 pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
+    // From a file that is in memory by then.
     let given = source::provable(printer, &args.input)?;
+    let decoded = times(DECODES, || source::provable(printer, &args.input).map(drop))?;
     let chosen = Chosen::of(&args.params, given.statement)?;
     chosen.announce(printer);
     let timeline = Arc::new(Timeline::new());
@@ -64,7 +66,8 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let trace = timeline.trace();
     let seconds = |d: Duration| d.as_secs_f64();
     let per_minute = 60.0 * count as f64 / seconds(wall);
-    let [p50, p90, p99] = [50, 90, 99].map(|p| seconds(percentile(&latencies, p)));
+    let percentiles = [50, 90, 99].map(|p| percentile(&latencies, p));
+    let [p50, p90, p99] = percentiles.map(seconds);
     let json = json!({
         "count": count,
         "concurrency": concurrency,
@@ -74,6 +77,7 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
         "seconds": seconds(wall),
         "proofs_per_minute": per_minute,
         "cpu_seconds_per_proof": cpu / count as f64,
+        "decode_seconds": { "p50": seconds(percentile(&decoded, 50)), "count": DECODES },
         "latency_seconds": { "p50": p50, "p90": p90, "p99": p99,
             "min": seconds(percentile(&latencies, 0)), "max": seconds(percentile(&latencies, 100)) },
         "peak_rss_bytes": usage.peak_rss,
@@ -82,13 +86,32 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let text = format!(
         "{count} proofs, {concurrency} at once, all verified\n  \
          throughput  {per_minute:.2} proofs a minute\n  \
-         latency     p50 {p50:.2} s, p90 {p90:.2} s, p99 {p99:.2} s\n  \
-         CPU         {:.1} s a proof\n  peak RSS    {}\n\n{}",
+         latency     p50 {}, p90 {}, p99 {}\n  \
+         decoding    {} before it\n  \
+         CPU         {:.2} s a proof\n  peak RSS    {}\n\n{}",
+        format_duration(percentiles[0]),
+        format_duration(percentiles[1]),
+        format_duration(percentiles[2]),
+        format_duration(percentile(&decoded, 50)),
         cpu / count as f64,
         format_bytes(usage.peak_rss),
         trace.table(),
     );
     printer.result(&json, &text)
+}
+
+/// How often the input is decoded to time that.
+const DECODES: usize = 3;
+
+/// How long something takes, so often, in ascending order.
+fn times<E>(count: usize, mut work: impl FnMut() -> Result<(), E>) -> Result<Vec<Duration>, E> {
+    let one = |_| {
+        let start = Instant::now();
+        work().map(|()| start.elapsed())
+    };
+    let mut times = (0..count).map(one).collect::<Result<Vec<_>, _>>()?;
+    times.sort();
+    Ok(times)
 }
 
 /// The least value that `percent` of the sorted values do not exceed (nearest rank).

@@ -27,7 +27,7 @@ impl Trace {
             let last = self.spans.iter().map(|span| self.end(span)).max().unwrap_or_default();
             let scale = Scale { first, length: last.saturating_sub(first), columns };
             let (stages, lanes) = self.rows();
-            let length = seconds(scale.length);
+            let length = format_duration(scale.length);
             writeln!(f, "{} |0{length:>rest$}|", fit("stage", NAME), rest = columns - 1)?;
             for (name, spans) in &stages {
                 writeln!(f, "{} |{}|", fit(name, NAME), self.marks(&scale, spans))?;
@@ -128,7 +128,7 @@ fn printable(char: char) -> impl Iterator<Item = char> {
 }
 
 /// A duration in at most nine columns: `12.3 µs`, `450 ms`, `1.25 s`, `86.4 ks`.
-pub(super) fn seconds(time: Duration) -> String {
+pub fn format_duration(time: Duration) -> String {
     let s = time.as_secs_f64();
     let (value, unit) = match s {
         _ if s >= 9999.5 => (s / 1e3, "ks"),

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use gantt::format_duration;
 pub use totals::StageTotal;
 
 use crate::{End, Event, Footprint, Ledger, Observer, Priority, StageRun};

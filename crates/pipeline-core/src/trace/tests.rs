@@ -269,7 +269,7 @@ fn odd_events_are_taken_as_they_are() {
 
 #[test]
 fn durations_and_names_fit_their_columns() {
-    use super::gantt::{fit, seconds};
+    use super::gantt::{fit, format_duration};
     let shown = [
         (0, "0.00 µs"),
         (999, "1.00 µs"),
@@ -280,9 +280,9 @@ fn durations_and_names_fit_their_columns() {
         (86_400_000_000_000, "86.4 ks"),
     ];
     for (nanos, text) in shown {
-        assert_eq!(seconds(Duration::from_nanos(nanos)), text);
+        assert_eq!(format_duration(Duration::from_nanos(nanos)), text);
     }
-    assert_eq!(seconds(Duration::from_secs(1234)), "1234 s");
+    assert_eq!(format_duration(Duration::from_secs(1234)), "1234 s");
     assert_eq!(fit("abc", 5), "abc  ");
     assert_eq!(fit("abcdef", 5), "abcd…");
     assert_eq!(fit("a\u{1b}[2Jb", 12).trim_end(), "a\\u{1b}[2Jb", "no escape sequence reaches a terminal");

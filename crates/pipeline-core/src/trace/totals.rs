@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Trace;
-use super::gantt::{fit, seconds};
+use super::gantt::{fit, format_duration};
 use crate::limits::format_bytes;
 use crate::{End, StageRun};
 
@@ -97,10 +97,10 @@ impl Trace {
                     "{} {:>7} {:>9} {:>9} {:>9} {:>9}",
                     fit(&sum.name, 24),
                     sum.count(),
-                    seconds(sum.total),
-                    seconds(sum.mean()),
-                    seconds(sum.max),
-                    seconds(sum.waited)
+                    format_duration(sum.total),
+                    format_duration(sum.mean()),
+                    format_duration(sum.max),
+                    format_duration(sum.waited)
                 )?;
                 for (count, what) in [(sum.failed, "failed"), (sum.cancelled, "cancelled")] {
                     if count > 0 {
