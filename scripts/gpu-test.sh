@@ -17,6 +17,7 @@ if [[ ${1:-} != pack ]]; then
     done
     # They lose the device for their process, so that they come alone.
     "$here/tests/cuda" --test-threads=1 --exact a_fault_loses_the_device || failed=1
+    "$here/tests/groth16" --test-threads=1 --exact cuda::a_fault_loses_the_device || failed=1
     "$here/tests/opencl" --test-threads=1 --ignored --exact a_fault_loses_the_device || failed=1
     exit $failed
 fi
@@ -43,7 +44,7 @@ mv "$folder/tests/gpu" "$folder/tests/msm"
 mv "$folder/tests/gpu_witness" "$folder/tests/msm_witness"
 pack --package cuzk-srs --features cuda --test gpu
 mv "$folder/tests/gpu" "$folder/tests/srs"
-pack --package cuzk-groth16 --features cuda --test device
+pack --package cuzk-groth16 --features cuda --test device --test dual
 mv "$folder/tests/device" "$folder/tests/groth16"
 pack --package cuzk-synth --features cuda --test gpu
 mv "$folder/tests/gpu" "$folder/tests/synth"

@@ -4,82 +4,20 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
+mod case;
+
 use std::sync::Arc;
 
-use bellpepper_core::{Circuit as BellpepperCircuit, ConstraintSystem, SynthesisError};
+use case::{Case, SEED};
 use cuzk_gpu_backend::host::{Fault, HostConfig, HostDevice};
-use cuzk_gpu_backend::{Backend, Context, Device as _, Error, Host, Kind, Stream as _};
+use cuzk_gpu_backend::suite::open;
+use cuzk_gpu_backend::{Backend, Context, Device as _, Host, Kind, Stream as _};
 use cuzk_groth16::device::{DevicePlan, Room};
-use cuzk_groth16::{Blinding, Circuit, Groth16Error, Parameters, Prover, Residence, graph};
-use cuzk_pipeline_core::{Cx, Device, Engine, ErrorKind, Footprint, Graph, Place, RunError, Value as _};
-use cuzk_srs::{ParameterFile, Trapdoor, unwatched, write_parameters};
-use cuzk_values::{PartitionProof, Scalar, Witness};
-use ff::Field;
+use cuzk_groth16::{Blinding, Groth16Error, Proofs, Prover, graph};
+use cuzk_pipeline_core::{Device, Engine, ErrorKind, Footprint, Graph, Options, Place, RunError, Value as _};
+use cuzk_values::{PartitionProof, Witness};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
-
-const SEED: u64 = 0x6b_5eed;
-
-/// Bits, squares of full width, and rows that have many of both.
-#[derive(Clone)]
-struct Mixed {
-    seed: Option<u64>,
-}
-
-const BITS: usize = 300;
-const SQUARES: usize = 40;
-
-impl BellpepperCircuit<Scalar> for Mixed {
-    fn synthesize<CS: ConstraintSystem<Scalar>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
-        let mut rng = self.seed.map(ChaCha20Rng::seed_from_u64);
-        let value = |v: Option<Scalar>| v.ok_or(SynthesisError::AssignmentMissing);
-        let mut sum = rng.as_ref().map(|_| Scalar::ZERO);
-        let mut bits = Vec::new();
-        for i in 0..BITS {
-            let bit = rng.as_mut().map(|rng| Scalar::from(u64::from(rand_core::RngCore::next_u32(rng) % 2)));
-            let var = cs.alloc(|| format!("bit {i}"), || value(bit))?;
-            cs.enforce(|| format!("{i} is a bit"), |lc| lc + var, |lc| lc + CS::one() - var, |lc| lc);
-            sum = sum.zip(bit).map(|(sum, bit)| sum + bit * Scalar::from(i as u64 + 3));
-            bits.push(var);
-        }
-        let mut wide = rng.as_mut().map(Scalar::random);
-        let mut var = cs.alloc(|| "wide", || value(wide))?;
-        for i in 0..SQUARES {
-            let square = wide.map(|x| x.square());
-            let next = cs.alloc(|| format!("square {i}"), || value(square))?;
-            cs.enforce(|| format!("{i} is a square"), |lc| lc + var, |lc| lc + var, |lc| lc + next);
-            (wide, var) = (square, next);
-        }
-        let public = sum.zip(wide).map(|(sum, wide)| sum * wide);
-        let input = cs.alloc_input(|| "public", || value(public))?;
-        let all =
-            |lc| bits.iter().enumerate().fold(lc, |lc, (i, bit)| lc + (Scalar::from(i as u64 + 3), *bit));
-        cs.enforce(|| "public", all, |lc| lc + var, |lc| lc + input);
-        Ok(())
-    }
-}
-
-/// A prover on the CPU, its witness and its parameters' folder.
-struct Case {
-    prover: Prover,
-    witness: Arc<Witness>,
-    _folder: tempfile::TempDir,
-}
-
-impl Case {
-    fn new() -> Self {
-        let circuit = Circuit::new("mixed", || cuzk_synth::record(Mixed { seed: None })).unwrap();
-        let size = circuit.sizes().witness;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mixed.params");
-        let mut file = std::fs::File::create(&path).unwrap();
-        write_parameters(circuit.r1cs(), &Trapdoor::from_seed(1), &mut file, &mut unwatched).unwrap();
-        let file = ParameterFile::open(&path, &circuit.sizes().queries).unwrap();
-        let witness = cuzk_synth::witness(&Cx::detached(), Mixed { seed: Some(SEED) }, &size).unwrap();
-        let prover = Prover::new(circuit, Parameters::File(Arc::new(file), Residence::File)).unwrap();
-        Self { prover, witness: Arc::new(witness), _folder: folder }
-    }
-}
 
 type Proving = Arc<Graph<Arc<Witness>, PartitionProof>>;
 
@@ -94,29 +32,20 @@ fn proving(prover: &Prover) -> Proving {
 
 /// An engine with a device of so many bytes.
 fn engine<B: Backend>(device: B::Device, bytes: u64) -> Engine {
-    engine_on(Arc::new(Context::<B>::new(device).unwrap()), bytes)
+    engine_on([(Arc::new(Context::<B>::new(device).unwrap()), bytes)])
 }
 
-fn engine_on<B: Backend>(context: Arc<Context<B>>, bytes: u64) -> Engine {
-    let budget = Footprint { host: 4 << 30, pinned: 256 << 20, device: 0 };
-    let device = Device::new(0, bytes).lanes(3).handle(context);
-    Engine::builder().budget(budget).device(device).build().unwrap()
+fn engine_on<B: Backend>(devices: impl IntoIterator<Item = (Arc<Context<B>>, u64)>) -> Engine {
+    let mut builder = Engine::builder().budget(Footprint { host: 4 << 30, pinned: 256 << 20, device: 0 });
+    for (i, (context, bytes)) in (0..).zip(devices) {
+        builder = builder.device(Device::new(i, bytes).lanes(3).handle(context));
+    }
+    builder.build().unwrap()
 }
 
 fn on_cpu(case: &Case) -> PartitionProof {
     let engine = Engine::builder().budget(Footprint::host(4 << 30)).build().unwrap();
     engine.submit(&proving(&case.prover), case.witness.clone()).wait().unwrap()
-}
-
-fn open<B: Backend>() -> Option<B::Device> {
-    match B::open(0, None) {
-        Ok(device) => Some(device),
-        Err(error @ (Error::Unavailable { .. } | Error::NoDevice { .. })) => {
-            eprintln!("SKIPPED, this tests nothing: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
 }
 
 /// Bytes in which the parameters stay on the device.
@@ -149,7 +78,7 @@ fn memory_does_not_grow<B: Backend>(kind: Kind, proofs: usize) {
     let (case, room) = (Case::new(), Room { bytes: ROOM, units: device.info().units });
     let prover = case.prover.on(kind, room).unwrap();
     let context = Arc::new(Context::<B>::new(device.clone()).unwrap());
-    let (engine, graph) = (engine_on(context.clone(), room.bytes), proving(&prover));
+    let (engine, graph) = (engine_on([(context.clone(), room.bytes)]), proving(&prover));
     // What queued work used is let go of once it is waited for.
     let ours = || {
         context.compute().sync().unwrap();
@@ -164,6 +93,38 @@ fn memory_does_not_grow<B: Backend>(kind: Kind, proofs: usize) {
     assert_eq!(ours(), after_one);
     drop(engine);
     assert_eq!(ours(), 0);
+}
+
+/// Something else holds most of a device's memory: one allocation or another is refused, the run ends
+/// with the device's own error, and once there is room the same engine proves.
+fn memory_that_is_not_there_costs_one_run<B: Backend>(kind: Kind) {
+    let Some(device) = open::<B>() else { return };
+    let (case, room) = (Case::new(), Room { bytes: ROOM, units: device.info().units });
+    let (expected, graph) = (on_cpu(&case).to_bytes(), proving(&case.prover.on(kind, room).unwrap()));
+    drop(device);
+    let need = graph.floor_with(case.witness.footprint()).device.next_multiple_of(1 << 16);
+    let mut refused = 0;
+    for sixteenths in 1..16 {
+        let device = B::open(0, Some(4 * need)).unwrap();
+        let engine = engine::<B>(device.clone(), ROOM);
+        let other = device.buffer(4 * need - need * sixteenths / 16).unwrap();
+        if let Err(error) = engine.submit(&graph, case.witness.clone()).wait() {
+            assert_eq!(error.kind(), ErrorKind::Resource, "{sixteenths}/16: {error:?}");
+            assert!(anyhow_chain(&error).contains("out of"), "{sixteenths}/16: {error:?}");
+            refused += 1;
+        }
+        drop(other);
+        let proof = engine.submit(&graph, case.witness.clone()).wait().unwrap();
+        assert_eq!(proof.to_bytes(), expected, "{sixteenths}/16");
+        drop(engine);
+        assert_eq!(device.memory().unwrap().ours, 0, "{sixteenths}/16");
+    }
+    assert!(refused > 8, "refused {refused} times");
+}
+
+#[test]
+fn memory_that_a_host_lacks_costs_one_run() {
+    memory_that_is_not_there_costs_one_run::<Host>(Kind::Host);
 }
 
 #[test]
@@ -235,6 +196,36 @@ fn a_device_that_fails_is_left_to_the_cpu() {
     }
 }
 
+/// A proof is made again on the devices that are left if one of them can take it, and on the CPU if not.
+#[test]
+fn a_proof_survives_its_devices() {
+    let case = Case::new();
+    let prover = case.prover.on(Kind::Host, Room { bytes: ROOM, units: 1 }).unwrap();
+    let expected = on_cpu(&case).to_bytes();
+    let proofs = Proofs::of(Some(proving(&prover)), proving(&prover.on_cpu()));
+    // Bytes of each device and which of them fail, then whether each new attempt is on the CPU.
+    let cases: [(&[(u64, bool)], &[bool]); 5] = [
+        (&[(ROOM, false)], &[]),
+        (&[(ROOM, true)], &[true]),
+        (&[(ROOM, true), (ROOM, true)], &[false, true]),
+        (&[(ROOM, true), (1 << 10, false)], &[false, true]),
+        (&[(ROOM, true), (1 << 10, false), (ROOM, false)], &[false]),
+    ];
+    for (devices, attempts) in cases {
+        let engine = engine_on(devices.iter().map(|&(bytes, fails)| {
+            let device = HostDevice::new(&HostConfig::default());
+            if fails {
+                device.inject(Fault::Loss { after: 40 });
+            }
+            (Arc::new(Context::<Host>::new(device).unwrap()), bytes)
+        }));
+        let attempt = proofs.submit(&engine, &case.witness, Options::default());
+        let mut seen = Vec::new();
+        let proof = attempt.wait(|_, _, on_cpu| seen.push(on_cpu)).unwrap();
+        assert_eq!((proof.to_bytes(), seen.as_slice()), (expected, attempts), "{devices:?}");
+    }
+}
+
 #[test]
 fn a_device_that_is_too_small_is_refused_before_anything_is_done() {
     let case = Case::new();
@@ -245,7 +236,7 @@ fn a_device_that_is_too_small_is_refused_before_anything_is_done() {
 
 #[cfg(feature = "cuda")]
 mod cuda {
-    use cuzk_gpu_backend::Cuda;
+    use cuzk_gpu_backend::{Arg, Cuda, Family, Grid, Param, Signature};
 
     use super::*;
 
@@ -257,5 +248,49 @@ mod cuda {
     #[test]
     fn memory_after_fifty_proofs_is_that_after_one() {
         memory_does_not_grow::<Cuda>(Kind::Cuda, 50);
+    }
+
+    #[test]
+    fn memory_that_a_card_lacks_costs_one_run() {
+        memory_that_is_not_there_costs_one_run::<Cuda>(Kind::Cuda);
+    }
+
+    /// `load` reads where it is told, whatever is there.
+    static OWN: Family =
+        Family::new("own", &[Signature { name: "load", params: &[Param::U64, Param::Write(8)] }]).cuda(
+            br"
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry load(.param .u64 from, .param .u64 to, .param .u64 n) {
+    .reg .u64 %r<3>;
+    ld.param.u64 %r0, [from];
+    ld.param.u64 %r1, [to];
+    ld.global.u64 %r2, [%r0];
+    st.global.u64 [%r1], %r2;
+    ret;
+}
+",
+        );
+
+    /// Comes alone, for it loses the device for its process (`scripts/gpu-test.sh`).
+    #[test]
+    fn a_fault_loses_the_device() {
+        let Some(device) = open::<Cuda>() else { return };
+        let (case, room) = (Case::new(), Room { bytes: ROOM, units: device.info().units });
+        let expected = on_cpu(&case).to_bytes();
+        let prover = case.prover.on(Kind::Cuda, room).unwrap();
+        let proofs = Proofs::of(Some(proving(&prover)), proving(&prover.on_cpu()));
+        let context = Arc::new(Context::<Cuda>::new(device.clone()).unwrap());
+        let engine = engine_on([(context.clone(), room.bytes)]);
+        for fault in [false, true] {
+            if fault {
+                let (load, out) = (device.kernel(&OWN, "load").unwrap(), device.buffer(8).unwrap());
+                context.compute().launch(&load, Grid::new(1, 1), &[Arg::U64(8), Arg::Write(&out)]).unwrap();
+            }
+            let (attempt, mut seen) = (proofs.submit(&engine, &case.witness, Options::default()), Vec::new());
+            let proof = attempt.wait(|_, _, on_cpu| seen.push(on_cpu)).unwrap();
+            assert_eq!((proof.to_bytes(), seen), (expected, vec![true; usize::from(fault)]));
+        }
     }
 }

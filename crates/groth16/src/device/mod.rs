@@ -6,7 +6,6 @@
 
 mod plan;
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cuzk_gpu_backend::{Backend, Family, Kind, Visit};
@@ -85,7 +84,6 @@ struct OnDevice<B: Backend> {
     srs: Srs,
     /// Of the circuit, and of its parameters, among an engine's residents.
     keys: [Arc<str>; 2],
-    backend: PhantomData<fn() -> B>,
 }
 
 impl<B: Backend> OnDevice<B> {
@@ -109,7 +107,6 @@ impl<B: Backend> OnDevice<B> {
             densities: LoadDensity::new(densities),
             srs,
             keys: [circuit.key(), key],
-            backend: PhantomData,
         })
     }
 
