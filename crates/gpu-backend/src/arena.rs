@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 /// Every block starts and ends on a multiple of this: what CUDA's allocator gives, and more than
 /// OpenCL asks of sub-buffers on the devices that we know.
-const ALIGN: u64 = 256;
+pub(crate) const ALIGN: u64 = 256;
 
 /// The books of one large piece of memory from which blocks are taken. It holds offsets, not
 /// memory, so that it serves any backend: a driver's allocation is slow and synchronises, ours is
 /// neither.
 ///
-/// The smallest gap that is large enough is used (best fit), at its low end; with
-/// [`apart`](Self::apart), the lowest gap for small blocks and the highest, at its high end, for large ones, so
-/// that small ones do not cut up the room that large ones leave to each other.
+/// The smallest gap that is large enough is used (best fit), at its low end.
 ///
 /// ```
 /// use cuzk_gpu_backend::Arena;
@@ -29,8 +27,6 @@ pub struct Arena {
     used: u64,
     /// The gaps, by offset, with their lengths; no two touch.
     gaps: BTreeMap<u64, u64>,
-    /// The least length of a block that is large.
-    large: Option<u64>,
 }
 
 /// A part of an [`Arena`] that is in use.
@@ -58,20 +54,7 @@ impl Arena {
     pub fn new(size: u64) -> Self {
         let size = size / ALIGN * ALIGN;
         let gaps = if size > 0 { BTreeMap::from([(0, size)]) } else { BTreeMap::new() };
-        Self { size, used: 0, gaps, large: None }
-    }
-
-    /// The same, with blocks from a sixteenth of it on kept apart from smaller ones: for a piece of
-    /// memory that is all there, and of which most is used.
-    #[must_use]
-    pub fn apart(self) -> Self {
-        Self { large: Some(self.size / 16), ..self }
-    }
-
-    /// From now on small blocks and large ones are where they fit best: high addresses are not
-    /// to be had. Whether they were kept apart until now.
-    pub fn together(&mut self) -> bool {
-        self.large.take().is_some()
+        Self { size, used: 0, gaps }
     }
 
     /// A block of at least `bytes`, or `None` where no gap is large enough. No bytes take no room.
@@ -80,20 +63,14 @@ impl Arena {
         if len == 0 {
             return Some(Block { offset: 0, len: 0 });
         }
-        let mut fits = self.gaps.iter().filter(|(_, gap)| **gap >= len);
-        let (&offset, &gap) = match self.large {
-            None => fits.min_by_key(|(_, gap)| **gap)?,
-            Some(large) if len < large => fits.next()?,
-            Some(_) => fits.next_back()?,
-        };
-        let high = self.large.is_some_and(|large| len >= large);
+        let fits = self.gaps.iter().filter(|(_, gap)| **gap >= len);
+        let (&offset, &gap) = fits.min_by_key(|(_, gap)| **gap)?;
         self.gaps.remove(&offset);
-        let (taken, left) = if high { (offset + gap - len, offset) } else { (offset, offset + len) };
         if gap > len {
-            self.gaps.insert(left, gap - len);
+            self.gaps.insert(offset + len, gap - len);
         }
         self.used += len;
-        Some(Block { offset: taken, len })
+        Some(Block { offset, len })
     }
 
     /// Frees a block, which must be of this arena.

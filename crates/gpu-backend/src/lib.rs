@@ -16,6 +16,7 @@ mod kernel;
 mod memory;
 #[cfg(feature = "opencl")]
 pub mod opencl;
+mod pool;
 mod select;
 #[cfg(any(test, feature = "suite"))]
 pub mod suite;

@@ -32,6 +32,7 @@ macro_rules! backend_suite {
             an_absent_device_is_an_error
             memory_is_accounted
             the_limit_is_kept
+            gaps_do_not_count
             nothing_is_a_buffer
             copies_arrive
             bounds_are_checked
@@ -184,6 +185,28 @@ pub fn the_limit_is_kept<B: Backend>() {
     drop(device.buffer(600 << 10).expect("what was given back is there again"));
     drop(second);
     assert!(device.buffer(u64::MAX).is_err() && device.pinned(u64::MAX).is_err());
+    assert_eq!(device.memory().unwrap().ours, 0);
+}
+
+/// However large buffers came and went, what is free of a limit can be had in one.
+pub fn gaps_do_not_count<B: Backend>() {
+    const UNIT: u64 = 8 << 20;
+    if open::<B>().is_none() {
+        return;
+    }
+    let device = B::open(0, Some(10 * UNIT)).unwrap();
+    let stream = device.stream().unwrap();
+    let mut buffers: Vec<_> = (0..10).map(|_| Some(device.buffer(UNIT).unwrap())).collect();
+    for large in [5, 3, 4] {
+        buffers.iter_mut().step_by(2).for_each(|buffer| *buffer = None);
+        let one = device.buffer(large * UNIT).unwrap();
+        stream.zero(&one, 0..large * UNIT).unwrap();
+        stream.sync().unwrap();
+        drop(one);
+        buffers.iter_mut().step_by(2).for_each(|buffer| *buffer = Some(device.buffer(UNIT).unwrap()));
+    }
+    assert!(device.buffer(UNIT).is_err());
+    drop(buffers);
     assert_eq!(device.memory().unwrap().ours, 0);
 }
 

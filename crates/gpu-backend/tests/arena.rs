@@ -29,23 +29,15 @@ proptest! {
     /// Sizes around multiples of the unit, and far too large ones; arenas of up to 40 units; about as
     /// many frees as takes, so that gaps arise and close on either side.
     #[test]
-    fn books_agree_with_the_map(apart in any::<bool>(), units in 0_u64..40, odd in 0..UNIT, steps in vec((any::<bool>(), 0_u64..9 * UNIT, any::<prop::sample::Index>()), 0..200)) {
+    fn books_agree_with_the_map(units in 0_u64..40, odd in 0..UNIT, steps in vec((any::<bool>(), 0_u64..9 * UNIT, any::<prop::sample::Index>()), 0..200)) {
         let mut arena = Arena::new(units * UNIT + odd);
-        if apart {
-            arena = arena.apart();
-        }
         let mut map = Map(vec![None; units as usize]);
         let mut held: Vec<(usize, Block)> = vec![];
         for (id, (take, bytes, which)) in steps.into_iter().enumerate() {
             if take || held.is_empty() {
                 let need = bytes.div_ceil(UNIT) as usize;
-                let mut fits = map.gaps().into_iter().filter(|(_, len)| *len >= need);
-                let large = need as u64 * UNIT >= units * UNIT / 16;
-                let best = match (apart, large) {
-                    (false, _) => fits.min_by_key(|(at, len)| (*len, *at)),
-                    (true, false) => fits.next(),
-                    (true, true) => fits.next_back().map(|(at, len)| (at + len - need, need)),
-                };
+                let fits = map.gaps().into_iter().filter(|(_, len)| *len >= need);
+                let best = fits.min_by_key(|(at, len)| (*len, *at));
                 match arena.take(bytes) {
                     Some(block) if need == 0 => held.push((id, block)),
                     Some(block) => {
@@ -67,41 +59,6 @@ proptest! {
             prop_assert_eq!(arena.used() + arena.free(), arena.size());
         }
     }
-}
-
-/// A proof in tight memory, in units of a MiB of 2048: what stays, three polynomials that come
-/// and go together, and up to three pieces of parameters, as they come. All of it is 1879 at most.
-#[test]
-fn small_blocks_do_not_cut_up_the_room_of_large_ones() {
-    let starves = |mut arena: Arena| {
-        let take = |arena: &mut Arena, units| arena.take(units * UNIT);
-        for resident in [340, 71, 400] {
-            let Some(_resident) = take(&mut arena, resident) else { return true };
-        }
-        let (mut polynomials, mut pieces) = (Vec::new(), std::collections::VecDeque::new());
-        let mut draw = 1_u64;
-        for _ in 0..10_000 {
-            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let taken = if draw >> 62 == 0 {
-                if polynomials.len() == 3 {
-                    polynomials.drain(..).for_each(|block| arena.give_back(block));
-                }
-                take(&mut arena, 256).map(|block| polynomials.push(block))
-            } else {
-                if pieces.len() == 3 {
-                    pieces.pop_front().into_iter().for_each(|block| arena.give_back(block));
-                }
-                take(&mut arena, if draw >> 40 & 1 == 0 { 100 } else { 60 })
-                    .map(|block| pieces.push_back(block))
-            };
-            if taken.is_none() {
-                return true;
-            }
-        }
-        false
-    };
-    assert!(starves(Arena::new(2048 * UNIT)));
-    assert!(!starves(Arena::new(2048 * UNIT).apart()));
 }
 
 #[test]

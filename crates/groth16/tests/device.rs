@@ -196,6 +196,9 @@ fn a_device_that_fails_is_left_to_the_cpu() {
     }
 }
 
+/// Bytes of each device, and whether it fails.
+type Devices<'a> = &'a [(u64, bool)];
+
 /// A proof is made again on the devices that are left if one of them can take it, and on the CPU if not.
 #[test]
 fn a_proof_survives_its_devices() {
@@ -203,8 +206,8 @@ fn a_proof_survives_its_devices() {
     let prover = case.prover.on(Kind::Host, Room { bytes: ROOM, units: 1 }).unwrap();
     let expected = on_cpu(&case).to_bytes();
     let proofs = Proofs::of(Some(proving(&prover)), proving(&prover.on_cpu()));
-    // Bytes of each device and which of them fail, then whether each new attempt is on the CPU.
-    let cases: [(&[(u64, bool)], &[bool]); 5] = [
+    // Whether each new attempt is on the CPU.
+    let cases: [(Devices<'_>, &[bool]); 5] = [
         (&[(ROOM, false)], &[]),
         (&[(ROOM, true)], &[true]),
         (&[(ROOM, true), (ROOM, true)], &[false, true]),

@@ -8,22 +8,23 @@ use cudarc::driver::sys::{self, CUresult};
 use cuzk_pipeline_core::{Footprint, Value};
 
 use super::device::Inner;
+use super::memory::Piece;
 use super::{CudaDevice, CudaEvent};
-use crate::{Block, Buffer, Error, Event, MemoryKind, Pinned};
+use crate::{Buffer, Error, Event, MemoryKind, Pinned};
 
 /// A block of a device's memory.
 pub(super) struct Bytes {
     pub(super) device: Arc<Inner>,
     pub(super) address: u64,
     pub(super) len: u64,
-    block: Option<Block>,
+    piece: Option<Piece>,
 }
 
 impl Drop for Bytes {
     fn drop(&mut self) {
         // Work that is queued holds what it uses, so that nothing uses this any more.
-        if let Some(block) = self.block.take() {
-            self.device.memory.give_back(block);
+        if let Some(piece) = self.piece.take() {
+            self.device.memory.give_back(piece);
         }
     }
 }
@@ -42,8 +43,8 @@ impl CudaBuffer {
             inner.drain()?;
             taken = memory.take(context, len)?;
         }
-        let (block, address) = taken.ok_or_else(|| memory.out(context, MemoryKind::Device, len))?;
-        Ok(Self(Arc::new(Bytes { device: inner.clone(), address, len, block: Some(block) })))
+        let piece = taken.ok_or_else(|| memory.out(context, MemoryKind::Device, len))?;
+        Ok(Self(Arc::new(Bytes { device: inner.clone(), address: piece.address, len, piece: Some(piece) })))
     }
 }
 

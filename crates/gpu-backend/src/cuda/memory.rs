@@ -1,14 +1,20 @@
-//! The memory of a handle: a range of addresses, physical memory behind its beginning.
+//! The memory of a handle: large buffers are the driver's own, kept for the next of their size; small ones
+//! lie in a range of addresses with physical memory behind its beginning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{self, CUresult};
 
 use super::driver::Context;
+use crate::arena::ALIGN;
+use crate::pool::Pool;
 use crate::{Arena, Block, Error, MemoryKind, MemoryReport};
 
-/// Physical memory is asked for in pieces of this many bytes at the least.
-const PIECE: u64 = 64 << 20;
+/// Physical memory for small buffers is asked for in pieces of this many bytes at the least.
+const PIECE: u64 = 16 << 20;
+
+/// Bytes from which on a buffer is large: four of the driver's pages, the last of which it may not fill.
+const LARGE: u64 = 8 << 20;
 
 /// A device's memory, as far as one handle may use it.
 #[derive(Debug)]
@@ -20,8 +26,20 @@ pub(super) struct Memory {
     books: Mutex<Books>,
 }
 
+/// What a buffer has.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) address: u64,
+    len: u64,
+    /// Its place among the small ones; none is the driver's own.
+    block: Option<Block>,
+}
+
 #[derive(Debug)]
 struct Books {
+    /// Large buffers by address, and the bytes of all.
+    pool: Pool<u64>,
+    /// Small buffers.
     arena: Arena,
     /// Bytes from `base` on that have memory behind them, and the pieces of it.
     mapped: u64,
@@ -71,16 +89,14 @@ impl Memory {
             sys::cuMemGetAllocationGranularity(&raw mut granularity, &raw const properties, minimum)
         };
         context.check("cuMemGetAllocationGranularity", result)?;
-        // A limit is there to be used up; without one, memory is put behind the first addresses alone.
-        let whole = limit.is_some();
         let limit = limit.unwrap_or(total).min(total);
         let size = limit.next_multiple_of(PIECE.next_multiple_of((granularity as u64).max(1)));
         let mut base = 0;
         // SAFETY: the pointer is to an address that lives through the call.
         let result = unsafe { sys::cuMemAddressReserve(&raw mut base, size as usize, 0, 0, 0) };
         context.check("cuMemAddressReserve", result)?;
-        let arena = if whole { Arena::new(limit).apart() } else { Arena::new(limit) };
-        let books = Books { arena, mapped: 0, pieces: Vec::new() };
+        let (arena, pool) = (Arena::new(limit), Pool::new(limit / ALIGN * ALIGN));
+        let books = Books { pool, arena, mapped: 0, pieces: Vec::new() };
         Ok(Self { base, size, books: Mutex::new(books) })
     }
 
@@ -88,26 +104,41 @@ impl Memory {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A block, and its address; `None` where there is no room.
-    pub(super) fn take(&self, context: &Context, bytes: u64) -> Result<Option<(Block, u64)>, Error> {
+    /// At least `bytes`; `None` where there is no room.
+    pub(super) fn take(&self, context: &Context, bytes: u64) -> Result<Option<Piece>, Error> {
         context.enter()?;
+        let Some(len) = bytes.checked_next_multiple_of(ALIGN) else { return Ok(None) };
         let mut books = self.books();
-        loop {
-            let Some(block) = books.arena.take(bytes) else { return Ok(None) };
-            match self.map(context, &mut books, block.offset() + block.bytes()) {
-                Ok(true) => {
-                    let address = self.base + block.offset();
-                    return Ok(Some((block, address)));
-                }
-                other => {
-                    books.arena.give_back(block);
-                    // The device may have as much left at lower addresses.
-                    if !other? && !books.arena.together() {
-                        return Ok(None);
-                    }
-                }
-            }
+        let large = len >= LARGE;
+        if large && let Some((address, len)) = books.pool.again(len) {
+            return Ok(Some(Piece { address, len, block: None }));
         }
+        if len > books.pool.free() {
+            return Ok(None);
+        }
+        while let Some(surplus) = books.pool.surplus(len) {
+            free(context, surplus)?;
+        }
+        loop {
+            let made = if large { create(context, len)? } else { self.small(context, &mut books, len)? };
+            if let Some(piece) = made {
+                books.pool.took(len);
+                return Ok(Some(piece));
+            }
+            let Some(spare) = books.pool.spare() else { return Ok(None) };
+            free(context, spare)?;
+        }
+    }
+
+    /// A block among the small ones.
+    fn small(&self, context: &Context, books: &mut Books, len: u64) -> Result<Option<Piece>, Error> {
+        let Some(block) = books.arena.take(len) else { return Ok(None) };
+        let mapped = self.map(context, books, block.offset() + block.bytes());
+        if matches!(mapped, Ok(true)) {
+            return Ok(Some(Piece { address: self.base + block.offset(), len, block: Some(block) }));
+        }
+        books.arena.give_back(block);
+        mapped.map(|_| None)
     }
 
     /// Puts memory behind the first `end` bytes; `false` if the device has none left.
@@ -142,18 +173,24 @@ impl Memory {
         Ok(true)
     }
 
-    pub(super) fn give_back(&self, block: Block) {
-        self.books().arena.give_back(block);
+    pub(super) fn give_back(&self, piece: Piece) {
+        let mut books = self.books();
+        let Piece { address, len, block } = piece;
+        match block {
+            Some(block) => {
+                books.arena.give_back(block);
+                books.pool.returned(len);
+            }
+            None => books.pool.keep(address, len),
+        }
     }
 
     pub(super) fn report(&self, context: &Context) -> Result<MemoryReport, Error> {
         let (free, total) = free_and_total(context)?;
         let books = self.books();
-        // What has been mapped is ours, used or not.
-        let idle = books.mapped.saturating_sub(books.arena.used()).min(books.arena.free());
+        let (idle, largest) = (books.idle(), books.largest());
         let free = free.saturating_add(idle).min(total);
-        let largest = books.arena.largest().min(free);
-        Ok(MemoryReport::new(total, free, books.arena.used(), largest))
+        Ok(MemoryReport::new(total, free, books.pool.used(), largest.min(free)))
     }
 
     /// The error that says that `requested` bytes are not to be had.
@@ -163,10 +200,9 @@ impl Memory {
             MemoryKind::Device => {
                 let free_there = free_and_total(context).map_or(0, |(free, _)| free);
                 let books = self.books();
-                let there = free_there.saturating_add(books.mapped.saturating_sub(books.arena.used()));
-                let free = books.arena.free().min(there);
-                let largest = books.arena.largest().min(free);
-                Error::OutOfMemory { device, kind, requested, free, largest, limit: books.arena.size() }
+                let free = books.pool.free().min(free_there.saturating_add(books.idle()));
+                let (largest, limit) = (books.largest().min(free), books.pool.limit());
+                Error::OutOfMemory { device, kind, requested, free, largest, limit }
             }
             // The kernel's limit on locked memory is not known here, nor what is left of it.
             MemoryKind::Pinned => {
@@ -182,6 +218,10 @@ impl Memory {
     pub(super) unsafe fn free(&self, context: &Context) {
         context.enter_anyway();
         let mut books = self.books();
+        while let Some(address) = books.pool.spare() {
+            // SAFETY: it came from `cuMemAlloc`, and is not in use.
+            let _ = unsafe { sys::cuMemFree_v2(address) };
+        }
         for (at, bytes) in books.pieces.drain(..) {
             // SAFETY: it was mapped as it is unmapped here, and is not in use.
             let _ = unsafe { sys::cuMemUnmap(at, bytes as usize) };
@@ -189,4 +229,37 @@ impl Memory {
         // SAFETY: nothing is mapped in the range any more.
         let _ = unsafe { sys::cuMemAddressFree(self.base, self.size as usize) };
     }
+}
+
+impl Books {
+    /// Bytes of the device that are ours and of no buffer.
+    fn idle(&self) -> u64 {
+        self.pool.kept() + self.mapped.saturating_sub(self.arena.used())
+    }
+
+    /// The largest buffer that the limit leaves room for.
+    fn largest(&self) -> u64 {
+        let free = self.pool.free();
+        if free >= LARGE { free } else { self.arena.largest().min(free) }
+    }
+}
+
+/// Memory of the driver's own; `None` if the device has none left.
+fn create(context: &Context, len: u64) -> Result<Option<Piece>, Error> {
+    let mut address = 0;
+    // SAFETY: the pointer is to an address that lives through the call.
+    match unsafe { sys::cuMemAlloc_v2(&raw mut address, len as usize) } {
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(None),
+        other => {
+            context.check("cuMemAlloc", other)?;
+            Ok(Some(Piece { address, len, block: None }))
+        }
+    }
+}
+
+/// Gives idle memory of the driver's own back to it.
+fn free(context: &Context, address: u64) -> Result<(), Error> {
+    // SAFETY: it came from `cuMemAlloc`; it is idle, so that no buffer and no queued work has it, and
+    // it has left the books.
+    context.check("cuMemFree", unsafe { sys::cuMemFree_v2(address) })
 }

@@ -4,14 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::HostConfig;
-use crate::{Arena, Block, Error, MemoryKind, MemoryReport};
+use crate::arena::ALIGN;
+use crate::pool::Pool;
+use crate::{Error, MemoryKind, MemoryReport};
 
 #[derive(Debug)]
 pub(super) struct Memory {
     device: String,
     total: u64,
     others: u64,
-    arena: Mutex<Arena>,
+    pool: Mutex<Pool<()>>,
     pinned_limit: u64,
     pinned: AtomicU64,
 }
@@ -24,32 +26,34 @@ impl Memory {
             device,
             total: config.memory,
             others,
-            arena: Mutex::new(if config.limit.is_some() {
-                Arena::new(limit).apart()
-            } else {
-                Arena::new(limit)
-            }),
+            pool: Mutex::new(Pool::new(limit / ALIGN * ALIGN)),
             pinned_limit: config.pinned,
             pinned: AtomicU64::new(0),
         }
     }
 
-    fn arena(&self) -> MutexGuard<'_, Arena> {
-        self.arena.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pool(&self) -> MutexGuard<'_, Pool<()>> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn report(&self) -> MemoryReport {
-        let arena = self.arena();
-        MemoryReport::new(self.total, self.total - self.others - arena.used(), arena.used(), arena.largest())
+        let (used, free) = {
+            let pool = self.pool();
+            (pool.used(), pool.free())
+        };
+        MemoryReport::new(self.total, self.total - self.others - used, used, free)
     }
 
     /// Device memory, until the lease is dropped.
     pub(super) fn take(self: &Arc<Self>, bytes: u64) -> Result<Lease, Error> {
-        let block = self.arena().take(bytes);
-        match block {
-            Some(_) => Ok(Lease { memory: self.clone(), held: Held::Block(block) }),
-            None => Err(self.out(MemoryKind::Device, bytes)),
-        }
+        let len = bytes.checked_next_multiple_of(ALIGN);
+        let mut pool = self.pool();
+        let Some(len) = len.filter(|len| *len <= pool.free()) else {
+            drop(pool);
+            return Err(self.out(MemoryKind::Device, bytes));
+        };
+        pool.took(len);
+        Ok(Lease { memory: self.clone(), held: Held::Device(len) })
     }
 
     /// Page-locked memory, until the lease is dropped.
@@ -64,8 +68,8 @@ impl Memory {
     pub(super) fn out(&self, kind: MemoryKind, requested: u64) -> Error {
         let (free, largest, limit) = match kind {
             MemoryKind::Device => {
-                let arena = self.arena();
-                (arena.free(), arena.largest(), arena.size())
+                let pool = self.pool();
+                (pool.free(), pool.free(), pool.limit())
             }
             MemoryKind::Pinned => {
                 let free = self.pinned_limit - self.pinned.load(Ordering::Relaxed);
@@ -85,20 +89,16 @@ pub(super) struct Lease {
 
 #[derive(Debug)]
 enum Held {
-    Block(Option<Block>),
+    Device(u64),
     Pinned(u64),
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        match &mut self.held {
-            Held::Block(block) => {
-                if let Some(block) = block.take() {
-                    self.memory.arena().give_back(block);
-                }
-            }
+        match self.held {
+            Held::Device(bytes) => self.memory.pool().returned(bytes),
             Held::Pinned(bytes) => {
-                self.memory.pinned.fetch_sub(*bytes, Ordering::Relaxed);
+                self.memory.pinned.fetch_sub(bytes, Ordering::Relaxed);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The host as a device: the backend that says what the others mean.
 //!
-//! It is there for tests and for reading, not for speed. Memory is counted as on a device: a size,
-//! a limit, gaps between what is in use. Streams are as lazy as the contract allows: nothing that
+//! It is there for tests and for reading, not for speed. Memory is counted as on a device: a size
+//! and a limit. Streams are as lazy as the contract allows: nothing that
 //! is queued happens before somebody waits for it, and then only what the wait needs. So code that
 //! forgets a wait or an event fails here every time, where a device lets it pass most of the time.
 //! Fresh buffers hold garbage for the same reason. There are no threads: work runs on the thread

@@ -1,6 +1,5 @@
 //! The memory of a handle: its limit, and what was given back for the next buffer of its size.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use opencl3::command_queue::{create_command_queue, enqueue_migrate_mem_object, finish};
@@ -9,10 +8,9 @@ use opencl3::memory::{CL_MEM_READ_WRITE, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED
 use opencl3::types::cl_int;
 
 use super::driver::{self, Context, Event, Queue};
+use crate::arena::ALIGN;
+use crate::pool::Pool;
 use crate::{Error, MemoryKind, MemoryReport};
-
-/// Sizes are rounded up to this.
-const ALIGN: u64 = 256;
 
 /// A device's memory, as far as one handle may use it.
 pub(super) struct Memory {
@@ -20,33 +18,9 @@ pub(super) struct Memory {
     /// For what belongs to no stream: the first touch of memory, maps of page-locked memory.
     pub(super) queue: Queue,
     total: u64,
-    limit: u64,
     /// The most bytes of one buffer.
     largest: u64,
-    books: Mutex<Books>,
-}
-
-#[derive(Default)]
-struct Books {
-    /// Bytes of buffers.
-    used: u64,
-    /// Memory that no buffer has now, by its bytes.
-    idle: BTreeMap<u64, Vec<driver::Memory>>,
-    /// Bytes of it.
-    kept: u64,
-}
-
-impl Books {
-    /// Lets go of the largest idle piece.
-    fn release(&mut self) -> bool {
-        let Some(mut largest) = self.idle.last_entry() else { return false };
-        self.kept -= largest.key();
-        largest.get_mut().pop();
-        if largest.get().is_empty() {
-            largest.remove();
-        }
-        true
-    }
+    pool: Mutex<Pool<driver::Memory>>,
 }
 
 /// Whether a code says that memory is out.
@@ -69,41 +43,36 @@ impl Memory {
         // SAFETY: the context lives, and the device is its own.
         let queue = unsafe { create_command_queue(context.raw.0, context.device, 0) };
         let queue = Queue(context.check("clCreateCommandQueue", queue)?);
-        let limit = limit.unwrap_or(total).min(total);
-        Ok(Self { context: context.clone(), queue, total, limit, largest, books: Mutex::default() })
+        let pool = Mutex::new(Pool::new(limit.unwrap_or(total).min(total)));
+        Ok(Self { context: context.clone(), queue, total, largest, pool })
     }
 
-    fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pool(&self) -> MutexGuard<'_, Pool<driver::Memory>> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// At least `bytes`, and how many in fact; `None` where there is no room.
     pub(super) fn take(&self, bytes: u64) -> Result<Option<(driver::Memory, u64)>, Error> {
         self.context.alive()?;
         let Some(len) = bytes.checked_next_multiple_of(ALIGN) else { return Ok(None) };
-        let mut books = self.books();
-        let books = &mut *books;
-        if let Some(idle) = books.idle.get_mut(&len)
-            && let Some(memory) = idle.pop()
-        {
-            books.kept -= len;
-            books.used += len;
-            return Ok(Some((memory, len)));
+        let mut pool = self.pool();
+        if let Some(again) = pool.again(len) {
+            return Ok(Some(again));
         }
-        if len > self.largest || len > self.limit - books.used {
+        if len > self.largest || len > pool.free() {
             return Ok(None);
         }
-        while books.used + books.kept + len > self.limit && books.release() {}
+        while pool.surplus(len).is_some() {}
         loop {
             match self.create(len) {
                 Err(code) if is_out(code) => {
-                    if !books.release() {
+                    if pool.spare().is_none() {
                         return Ok(None);
                     }
                 }
                 other => {
                     let memory = self.context.check("clCreateBuffer", other)?;
-                    books.used += len;
+                    pool.took(len);
                     return Ok(Some((memory, len)));
                 }
             }
@@ -128,17 +97,14 @@ impl Memory {
     }
 
     pub(super) fn give_back(&self, memory: driver::Memory, len: u64) {
-        let mut books = self.books();
-        books.used -= len;
-        books.kept += len;
-        books.idle.entry(len).or_default().push(memory);
+        self.pool().keep(memory, len);
     }
 
     /// OpenCL does not say what others use: what is free here is what this handle does not use.
     pub(super) fn report(&self) -> Result<MemoryReport, Error> {
         self.context.alive()?;
-        let used = self.books().used;
-        let largest = self.largest.min(self.limit - used) / ALIGN * ALIGN;
+        let pool = self.pool();
+        let (used, largest) = (pool.used(), self.largest.min(pool.free()) / ALIGN * ALIGN);
         Ok(MemoryReport::new(self.total, self.total - used, used, largest))
     }
 
@@ -147,9 +113,10 @@ impl Memory {
         let device = self.context.id().to_string();
         match kind {
             MemoryKind::Device => {
-                let free = self.limit - self.books().used;
+                let pool = self.pool();
+                let (free, limit) = (pool.free(), pool.limit());
                 let largest = self.largest.min(free) / ALIGN * ALIGN;
-                Error::OutOfMemory { device, kind, requested, free, largest, limit: self.limit }
+                Error::OutOfMemory { device, kind, requested, free, largest, limit }
             }
             // The driver says neither how much of it there is, nor what is left.
             MemoryKind::Pinned => {
