@@ -74,6 +74,15 @@ pub trait Device<B: Backend>: Clone + Send + Sync + fmt::Debug + 'static {
     /// [`Error::Lost`], or [`Error::Call`] where the driver has no more.
     fn stream(&self) -> Result<B::Stream, Error>;
 
+    /// A queue whose kernels get what becomes free of the device before those of [`stream`](Self::stream)'s
+    /// queues do, where the driver lets one ask for that.
+    ///
+    /// # Errors
+    /// As [`stream`](Self::stream).
+    fn urgent(&self) -> Result<B::Stream, Error> {
+        self.stream()
+    }
+
     /// `bytes` of device memory; what they hold is not defined. None is no error.
     ///
     /// # Errors

@@ -7,16 +7,18 @@ use cuzk_pipeline_core::Cx;
 
 use crate::{Backend, Device, Error, Stream};
 
-/// An opened device and two queues: what an engine gives a device's lanes as their handle, and
+/// An opened device and its queues: what an engine gives a device's lanes as their handle, and
 /// stages get by [`of`](Self::of).
 ///
 /// Stages queue their kernels on [`compute`](Self::compute), one after the other, and return; what
 /// they make is used on that queue. Copies from the host go through
 /// [`transfer`](Self::transfer), beside the kernels, and [`after_transfers`](Self::after_transfers)
-/// puts the two in order.
+/// puts them in order. Work that needs nothing but what was copied, and leaves most of the device
+/// idle, has [`beside`](Self::beside).
 pub struct Context<B: Backend> {
     device: B::Device,
     compute: B::Stream,
+    beside: B::Stream,
     transfer: B::Stream,
     staging: Mutex<Staging<B>>,
 }
@@ -64,8 +66,8 @@ impl<B: Backend> Context<B> {
     /// Those of [`Device::stream`] and [`Device::pinned`].
     pub fn new(device: B::Device) -> Result<Self, Error> {
         let pieces = [device.pinned(Staging::<B>::PIECE)?, device.pinned(Staging::<B>::PIECE)?];
-        let (compute, transfer) = (device.stream()?, device.stream()?);
-        Ok(Self { compute, transfer, staging: Mutex::new(Staging { pieces }), device })
+        let (compute, beside, transfer) = (device.stream()?, device.urgent()?, device.stream()?);
+        Ok(Self { compute, beside, transfer, staging: Mutex::new(Staging { pieces }), device })
     }
 
     /// The device's page-locked memory, for one value from its first copy to its last.
@@ -83,18 +85,26 @@ impl<B: Backend> Context<B> {
         &self.compute
     }
 
+    /// A second queue of kernels, which nothing puts in order with the first: small ones, that run in the
+    /// gaps of those on [`compute`](Self::compute).
+    pub fn beside(&self) -> &B::Stream {
+        &self.beside
+    }
+
     /// The queue of copies from the host, and of kernels that only work on what they bring.
     pub fn transfer(&self) -> &B::Stream {
         &self.transfer
     }
 
-    /// What is queued on [`compute`](Self::compute) from now on comes after what is queued on
-    /// [`transfer`](Self::transfer) now.
+    /// What is queued on [`compute`](Self::compute) and [`beside`](Self::beside) from now on comes after
+    /// what is queued on [`transfer`](Self::transfer) now.
     ///
     /// # Errors
     /// [`Error::Lost`].
     pub fn after_transfers(&self) -> Result<(), Error> {
-        self.compute.wait(&self.transfer.record()?)
+        let copied = self.transfer.record()?;
+        self.compute.wait(&copied)?;
+        self.beside.wait(&copied)
     }
 }
 

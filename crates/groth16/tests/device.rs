@@ -82,6 +82,7 @@ fn memory_does_not_grow<B: Backend>(kind: Kind, proofs: usize) {
     // What queued work used is let go of once it is waited for.
     let ours = || {
         context.compute().sync().unwrap();
+        context.beside().sync().unwrap();
         context.transfer().sync().unwrap();
         device.memory().unwrap().ours
     };

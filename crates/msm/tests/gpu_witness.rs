@@ -390,7 +390,7 @@ fn faults_are_errors_and_leave_nothing() {
             both.into_iter().map(Pending::wait).collect::<Result<Vec<_>, MsmError>>()
         };
         let result = run();
-        if context.compute().sync().is_ok() {
+        if context.transfer().sync().and_then(|()| context.compute().sync()).is_ok() {
             assert_eq!(context.device().memory()?.ours, after, "nothing is left");
         }
         result

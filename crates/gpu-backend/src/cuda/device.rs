@@ -62,7 +62,11 @@ impl Device<Cuda> for CudaDevice {
     }
 
     fn stream(&self) -> Result<CudaStream, Error> {
-        CudaStream::new(self)
+        CudaStream::new(self, false)
+    }
+
+    fn urgent(&self) -> Result<CudaStream, Error> {
+        CudaStream::new(self, true)
     }
 
     fn buffer(&self, bytes: u64) -> Result<CudaBuffer, Error> {

@@ -112,13 +112,20 @@ pub struct CudaStream {
 }
 
 impl CudaStream {
-    pub(super) fn new(device: &CudaDevice) -> Result<Self, Error> {
+    pub(super) fn new(device: &CudaDevice, urgent: bool) -> Result<Self, Error> {
         let context = &device.0.context;
         context.enter()?;
         let mut raw = std::ptr::null_mut();
         let apart = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // The lower, the sooner; 0 is what a stream has by itself.
+        let (mut least, mut greatest) = (0, 0);
+        // SAFETY: the pointers are to places that live through the call.
+        let range = unsafe { sys::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest) };
+        context.check("cuCtxGetStreamPriorityRange", range)?;
+        let priority = if urgent { greatest } else { least };
         // SAFETY: the pointer is to a place that lives through the call.
-        context.check("cuStreamCreate", unsafe { sys::cuStreamCreate(&raw mut raw, apart) })?;
+        let made = unsafe { sys::cuStreamCreateWithPriority(&raw mut raw, apart, priority) };
+        context.check("cuStreamCreateWithPriority", made)?;
         let flight = Arc::new(Flight { raw, context: context.clone(), held: Mutex::default() });
         let mut flights = device.0.flights.lock().unwrap_or_else(PoisonError::into_inner);
         flights.retain(|flight| flight.strong_count() > 0);

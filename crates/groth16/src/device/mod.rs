@@ -81,6 +81,7 @@ struct OnDevice<B: Backend> {
     template: LoadTemplate<B>,
     densities: LoadDensity<B>,
     workspace: LoadWorkspace<B>,
+    beside: Option<LoadWorkspace<B>>,
     srs: Srs,
     /// Of the circuit, and of its parameters, among an engine's residents.
     keys: [Arc<str>; 2],
@@ -101,6 +102,7 @@ impl<B: Backend> OnDevice<B> {
         Ok(Self {
             kind,
             workspace: LoadWorkspace::new(plan.workspace)?,
+            beside: plan.beside.map(LoadWorkspace::new).transpose()?.map(LoadWorkspace::beside),
             plan,
             sizes,
             template,
@@ -150,6 +152,10 @@ impl<B: Backend> Accelerator for OnDevice<B> {
         let template = g.resident(circuit.clone(), self.template.clone());
         let density = g.resident(circuit.clone(), self.densities.clone());
         let workspace = g.resident(format!("{circuit}: {:?}", self.plan.workspace), self.workspace.clone());
+        // Sums over a witness are many small kernels, which run while those of `h` fill the device.
+        let beside = self.beside.as_ref().map_or(workspace, |beside| {
+            g.resident(format!("{circuit}: {:?} beside", self.plan.beside), beside.clone())
+        });
         let quotients = g.resident(format!("2^{log_domain}"), LoadQuotients::<B>::new(log_domain));
 
         let on_device = g.stage(UploadWitness::<B>::new(size), witness);
@@ -160,19 +166,22 @@ impl<B: Backend> Accelerator for OnDevice<B> {
 
         // Each piece of a query is multiplied as it comes.
         macro_rules! sum {
-            ($curve:ident, $stage:ident, $query:expr, $bases:expr, $scalars:expr $(, $density:expr)?) => {{
+            (
+                $curve:ident, $stage:ident, $query:expr, $bases:expr,
+                $workspace:expr, $scalars:expr $(, $density:expr)?
+            ) => {{
                 let pieces = self.bases(g, ($query, &$bases));
-                let sum = |bases| g.stage($stage::<B>::default(), ($scalars, bases, $($density,)? workspace));
+                let sum = |bases| g.stage($stage::<B>::default(), ($scalars, bases, $($density,)? $workspace));
                 let sums: Vec<_> = pieces.into_iter().map(sum).collect();
                 g.stage(Join::<B, $curve>::default(), sums)
             }};
         }
         (
-            sum!(G1, DeviceMsmH, Query::H, self.srs.h, h),
-            sum!(G1, DeviceMsmL, Query::L, self.srs.l, on_device, density),
-            sum!(G1, DeviceMsmA, Query::A, self.srs.a, on_device, density),
-            sum!(G1, DeviceMsmB1, Query::BG1, self.srs.b_g1, on_device, density),
-            sum!(G2, DeviceMsmB2, Query::BG2, self.srs.b_g2, on_device, density),
+            sum!(G1, DeviceMsmH, Query::H, self.srs.h, workspace, h),
+            sum!(G1, DeviceMsmL, Query::L, self.srs.l, beside, on_device, density),
+            sum!(G1, DeviceMsmA, Query::A, self.srs.a, beside, on_device, density),
+            sum!(G1, DeviceMsmB1, Query::BG1, self.srs.b_g1, beside, on_device, density),
+            sum!(G2, DeviceMsmB2, Query::BG2, self.srs.b_g2, beside, on_device, density),
         )
     }
 }

@@ -29,6 +29,8 @@ pub struct Room {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DevicePlan {
     pub(super) workspace: Extent,
+    /// Memory for the sums over a witness while `h` is multiplied in the other, where there is room.
+    pub(super) beside: Option<Extent>,
     /// By query, in the order of [`QUERIES`]: what is multiplied at once.
     ranges: [Vec<Range<usize>>; 5],
 }
@@ -77,15 +79,23 @@ impl DevicePlan {
         let partition = 3 * poly + witness.footprint().host + 4 * wide;
         let extent = |terms, bases| Extent { terms, bases, wide, limit, sums: 16, units: room.units };
         let longest = QUERIES.map(|query| points(sizes, query)).into_iter().max().unwrap_or(0) as u64;
-        let whole = extent(sizes.queries.h as u64, longest);
+        let h = sizes.queries.h as u64;
+        let whole = extent(h, longest);
+        let two = [Extent { wide: 0, ..extent(h, 0) }, extent(0, longest)];
         let bytes = |query| points(sizes, query) as u64 * point(query);
         let all: u64 = QUERIES.into_iter().map(bytes).sum();
         let left = |workspace| room.bytes.saturating_sub(held + partition + workspace);
-        if let Ok(workspace) = whole.footprint()
-            && all <= left(workspace.device)
-        {
-            let ranges = QUERIES.map(|query| pieces(points(sizes, query), usize::MAX));
-            return Ok(Self { workspace: whole, ranges });
+        let fits = |extents: &[Extent]| {
+            let bytes = extents.iter().map(|extent| extent.footprint().map(|footprint| footprint.device));
+            bytes.sum::<Result<u64, _>>().is_ok_and(|bytes| all <= left(bytes))
+        };
+        let resident = || QUERIES.map(|query| pieces(points(sizes, query), usize::MAX));
+        if fits(&two) {
+            let [workspace, beside] = two;
+            return Ok(Self { workspace, beside: Some(beside), ranges: resident() });
+        }
+        if fits(&[whole]) {
+            return Ok(Self { workspace: whole, beside: None, ranges: resident() });
         }
         // What is not resident comes in pieces, of which two fit beside all else.
         let piece = (left(limit) / 8).clamp(PIECE.start, PIECE.end);
@@ -109,7 +119,7 @@ impl DevicePlan {
         if least > room.bytes {
             return Err(MsmError::Limit { limit: room.bytes, least });
         }
-        Ok(Self { workspace, ranges })
+        Ok(Self { workspace, beside: None, ranges })
     }
 
     /// With nothing of the parameters resident: they come in pieces of at most `piece` bytes, which
@@ -125,7 +135,7 @@ impl DevicePlan {
         let workspace = Extent { terms, bases, wide, limit, sums: 16, units: room.units };
         workspace.footprint()?;
         let ranges = QUERIES.map(|query| pieces(points(sizes, query), step(query)));
-        Ok(Self { workspace, ranges })
+        Ok(Self { workspace, beside: None, ranges })
     }
 
     /// What of a query is multiplied at once: all of it, which stays on the device, or pieces.
@@ -174,7 +184,12 @@ mod tests {
 
     #[test]
     fn parameters_stay_where_there_is_room_and_are_streamed_where_there_is_none() {
-        assert!(plan(100 << 30).unwrap().is_resident());
+        let roomy = plan(100 << 30).unwrap();
+        assert!(roomy.is_resident() && roomy.beside.is_some());
+        // Parameters come before a second workspace.
+        let narrow =
+            (1..100).map(|gib| plan(gib << 30)).find_map(|plan| plan.ok().filter(DevicePlan::is_resident));
+        assert_eq!(narrow.unwrap().beside, None);
         let part = plan(4 << 30).unwrap();
         assert!(!part.is_resident());
         assert!(QUERIES.into_iter().any(|query| part.ranges(query).len() == 1));

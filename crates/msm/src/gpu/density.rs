@@ -38,7 +38,7 @@ impl<B: Backend> QueryDensity<B> {
         let bits = Bits::from_words(bits, 64 * len).unwrap_or_default();
         let upload = |bytes: &[u8]| {
             let buffer = context.device().buffer(bytes.len() as u64)?;
-            context.compute().upload(bytes, &buffer, 0)?;
+            context.transfer().upload(bytes, &buffer, 0)?;
             Ok::<_, MsmError>(buffer)
         };
         Ok(Self {
@@ -79,11 +79,13 @@ impl<B: Backend> DeviceDensity<B> {
             let what = "auxiliary variables";
             return Err(MsmError::Density { what, bits: b_aux.len(), variables: aux });
         }
-        Ok(Self {
+        let density = Self {
             l: QueryDensity::new(context, &Bits::zeros(inputs), &Bits::ones(aux))?,
             a: QueryDensity::new(context, &Bits::ones(inputs), a_aux)?,
             b: QueryDensity::new(context, b_inputs, b_aux)?,
-        })
+        };
+        context.after_transfers()?;
+        Ok(density)
     }
 
     /// The bytes of the device that those of a circuit take.

@@ -15,6 +15,7 @@ use crate::{G1, G2, MsmError, Sum};
 pub struct LoadWorkspace<B> {
     extent: Extent,
     footprint: Footprint,
+    beside: bool,
     backend: PhantomData<fn() -> B>,
 }
 
@@ -24,13 +25,19 @@ impl<B> LoadWorkspace<B> {
     /// # Errors
     /// [`MsmError::Limit`] if nothing is small enough.
     pub fn new(extent: Extent) -> Result<Self, MsmError> {
-        Ok(Self { extent, footprint: extent.footprint()?, backend: PhantomData })
+        Ok(Self { extent, footprint: extent.footprint()?, beside: false, backend: PhantomData })
+    }
+
+    /// The same for sums that are queued [beside](Workspace::beside) others.
+    #[must_use]
+    pub fn beside(self) -> Self {
+        Self { beside: true, ..self }
     }
 }
 
 impl<B> Clone for LoadWorkspace<B> {
     fn clone(&self) -> Self {
-        Self { extent: self.extent, footprint: self.footprint, backend: PhantomData }
+        Self { extent: self.extent, footprint: self.footprint, beside: self.beside, backend: PhantomData }
     }
 }
 
@@ -52,7 +59,8 @@ impl<B: Backend> Stage for LoadWorkspace<B> {
         error.kind()
     }
     fn run(&self, cx: &Cx<'_>, (): ()) -> Result<Workspace<B>, MsmError> {
-        Workspace::new(Context::of(cx)?, self.extent)
+        let workspace = Workspace::new(Context::of(cx)?, self.extent)?;
+        Ok(if self.beside { workspace.beside() } else { workspace })
     }
 }
 
@@ -127,7 +135,7 @@ impl<B: Backend> Stage for DeviceMsmH<B> {
         error.kind()
     }
     fn run(&self, cx: &Cx<'_>, (h, bases, workspace): Self::In) -> Result<Self::Out, MsmError> {
-        let (stream, range) = (Context::<B>::of(cx)?.compute(), bases.range());
+        let (stream, range) = (workspace.stream(Context::of(cx)?), bases.range());
         let (at, len) = (range.start as u64, range.len() as u64);
         workspace.queue::<G1>(stream, [bases.points(), h.buffer()], [0, at], len)
     }
@@ -172,7 +180,7 @@ macro_rules! witness_stage {
                 cx: &Cx<'_>,
                 (witness, bases, density, workspace): Self::In,
             ) -> Result<Self::Out, MsmError> {
-                let stream = Context::<B>::of(cx)?.compute();
+                let stream = workspace.stream(Context::of(cx)?);
                 workspace.witness::<$curve>(stream, &witness, &density.$query, &bases)
             }
         }

@@ -77,10 +77,12 @@ fn enough<C: DeviceCurve>(other: Option<&Sizes>, load: Load, limit: u64, units: 
 /// Kernels of both groups, and memory that all sums of a circuit use in turn.
 ///
 /// Sums may be queued by several threads: one after the other, each as a whole. All of them go to one
-/// stream, whose order keeps them apart on the device.
+/// stream, whose order keeps them apart on the device: for stages it is [`Context::compute`], or
+/// [`Context::beside`] for a workspace that is [so](Self::beside).
 #[derive(Debug)]
 pub struct Workspace<B: Backend> {
     units: u32,
+    beside: bool,
     pub(super) g1: Kernels<B>,
     pub(super) g2: Kernels<B>,
     pub(super) scratch: Scratch<B>,
@@ -110,12 +112,24 @@ impl<B: Backend> Workspace<B> {
         let device = context.device();
         Ok(Self {
             units,
+            beside: false,
             g1: Kernels::new::<G1>(device)?,
             g2: Kernels::new::<G2>(device)?,
             scratch: Scratch::new(device, sizes)?,
             results: Results::new(device, sizes.results, sums)?,
             plans: Mutex::default(),
         })
+    }
+
+    /// The same for stages that queue on [`Context::beside`].
+    #[must_use]
+    pub fn beside(self) -> Self {
+        Self { beside: true, ..self }
+    }
+
+    /// The stream of all sums of stages.
+    pub(super) fn stream<'c>(&self, context: &'c Context<B>) -> &'c B::Stream {
+        if self.beside { context.beside() } else { context.compute() }
     }
 
     /// The best plan within the memory that there is.
