@@ -1,6 +1,6 @@
 //! Proofs on devices: the CPU's to the byte, whatever the memory; and what is left when something fails.
 //!
-//! On the host backend always, and on NVIDIA's devices where there are any.
+//! On the host backend always, on NVIDIA's devices and on OpenCL's where there are any.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -295,5 +295,24 @@ mod cuda {
             let proof = attempt.wait(|_, _, on_cpu| seen.push(on_cpu)).unwrap();
             assert_eq!((proof.to_bytes(), seen), (expected, vec![true; usize::from(fault)]));
         }
+    }
+}
+
+#[cfg(feature = "opencl")]
+mod opencl {
+    use cuzk_gpu_backend::OpenCl;
+
+    use super::*;
+
+    #[test]
+    fn a_device_makes_the_cpus_proofs() {
+        OpenCl::accept_cpus();
+        proofs_are_the_cpus::<OpenCl>(Kind::OpenCl);
+    }
+
+    #[test]
+    fn memory_after_five_proofs_is_that_after_one() {
+        OpenCl::accept_cpus();
+        memory_does_not_grow::<OpenCl>(Kind::OpenCl, 5);
     }
 }
