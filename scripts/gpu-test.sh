@@ -10,6 +10,11 @@ if [[ ${1:-} != pack ]]; then
     tests=("$here"/tests/*)
     [[ -e ${tests[0]} ]] || { echo "usage: scripts/gpu-test.sh pack FOLDER" >&2; exit 2; }
     export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    # NVIDIA's OpenCL alone: tests accept any device, a driver for CPUs included.
+    vendors=$(mktemp -d)
+    trap 'rm -rf "$vendors"' EXIT
+    echo libnvidia-opencl.so.1 > "$vendors/nvidia.icd"
+    export OCL_ICD_VENDORS=$vendors/ OCL_ICD_FILENAMES=libnvidia-opencl.so.1
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
     failed=0
     for test in "${tests[@]}"; do
@@ -42,15 +47,15 @@ mv "$folder/tests/gpu" "$folder/tests/ntt"
 pack --package cuzk-msm --features cuda,opencl --test gpu --test gpu_witness
 mv "$folder/tests/gpu" "$folder/tests/msm"
 mv "$folder/tests/gpu_witness" "$folder/tests/msm_witness"
-pack --package cuzk-srs --features cuda --test gpu
+pack --package cuzk-srs --features cuda,opencl --test gpu
 mv "$folder/tests/gpu" "$folder/tests/srs"
-pack --package cuzk-groth16 --features cuda --test device --test dual
+pack --package cuzk-groth16 --features cuda,opencl --test device --test dual
 mv "$folder/tests/device" "$folder/tests/groth16"
-pack --package cuzk-synth --features cuda --test gpu
+pack --package cuzk-synth --features cuda,opencl --test gpu
 mv "$folder/tests/gpu" "$folder/tests/synth"
 cargo build --locked --package cuzk-msm --features cuda,opencl --example gpu_msm
 strip -o "$folder/gpu_msm" "${CARGO_TARGET_DIR:-target}/debug/examples/gpu_msm"
-cargo build --locked --package cuzk-synth --features cuda --example gpu_eval
+cargo build --locked --package cuzk-synth --features cuda,opencl --example gpu_eval
 strip -o "$folder/gpu_eval" "${CARGO_TARGET_DIR:-target}/debug/examples/gpu_eval"
 cp scripts/gpu-test.sh "$folder"
 echo "carry $folder, then run gpu-test.sh there"

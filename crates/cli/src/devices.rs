@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use cuzk_gpu_backend::{Backend, Context, Device as _, DeviceInfo, Error, Kind, Visit, keep_programs_in};
+use cuzk_gpu_backend::{
+    Backend, Context, Device as _, DeviceInfo, Error, Kind, MemoryReport, Visit, keep_programs_in,
+};
 use cuzk_groth16::Prover;
 use cuzk_groth16::device::{Room, families};
 use cuzk_pipeline_core::limits::format_bytes;
-use cuzk_pipeline_core::{Device, Run, RunError};
+use cuzk_pipeline_core::{Device, ErrorKind, Run, RunError};
 use cuzk_values::Proof;
 
 use crate::args::DeviceOptions;
@@ -96,6 +98,8 @@ pub(crate) fn wish(
 pub(crate) struct Opened {
     pub(crate) kind: Kind,
     pub(crate) devices: Vec<Used>,
+    /// Whether somebody asked for them: the CPU is no replacement then.
+    pub(crate) chosen: bool,
 }
 
 /// A device that an engine will own.
@@ -103,6 +107,8 @@ pub(crate) struct Used {
     pub(crate) info: DeviceInfo,
     /// What runs may hold of it.
     pub(crate) budget: u64,
+    /// The most bytes of one buffer.
+    largest: u64,
     handle: Arc<dyn std::any::Any + Send + Sync>,
 }
 
@@ -124,19 +130,29 @@ impl Opened {
     /// What a graph for any of them may plan with: the least of each.
     pub(crate) fn room(&self) -> Room {
         let least = |of: &dyn Fn(&Used) -> u64| self.devices.iter().map(of).min().unwrap_or(0);
-        Room { bytes: least(&|used| used.budget), units: least(&|used| used.info.units.into()) as u32 }
+        Room {
+            bytes: least(&|used| used.budget),
+            largest: least(&|used| used.largest),
+            units: least(&|used| used.info.units.into()) as u32,
+        }
     }
 
-    /// The prover of these devices.
-    pub(crate) fn prover(&self, prover: &Prover) -> Result<Prover, Failure> {
-        let Room { bytes, .. } = self.room();
-        prover.on(self.kind, self.room()).map_err(|error| {
-            let failure = Failure::new(error.kind().into(), error);
-            failure.hint(format!(
-                "it may use {} of a device: --device-memory, or --backend cpu",
-                format_bytes(bytes)
-            ))
-        })
+    /// The prover of these devices; or that of the CPU, where its proofs do not fit them and nobody
+    /// asked for them.
+    pub(crate) fn prover(&self, printer: Printer, prover: &Prover) -> Result<Prover, Failure> {
+        let room = self.room();
+        let of_device = format!("it may use {} of a device", format_bytes(room.bytes));
+        match prover.on(self.kind, room) {
+            Ok(prover) => Ok(prover),
+            Err(error) if error.kind() == ErrorKind::Resource && !self.chosen => {
+                printer.note(&format!("proving on the CPU: {error}; {of_device}"));
+                Ok(prover.clone())
+            }
+            Err(error) => {
+                let failure = Failure::new(error.kind().into(), error);
+                Err(failure.hint(format!("{of_device}: --device-memory, or --backend cpu")))
+            }
+        }
     }
 }
 
@@ -155,6 +171,8 @@ pub(crate) fn open(printer: Printer, options: &DeviceOptions) -> Result<Option<O
     if let Some(cache) = circuits::cache_folder() {
         keep_programs_in(&cache.join("cuzk/opencl"));
     }
+    // A device that was asked for by number, or a backend by name, is not replaced.
+    let chosen = wish != Wish::Auto || !options.device.is_empty();
     let mut reasons = Vec::new();
     for kind in kinds {
         match missing(kind).and_then(|()| kind.visit(Open { options }).flatten()) {
@@ -163,10 +181,9 @@ pub(crate) fn open(printer: Printer, options: &DeviceOptions) -> Result<Option<O
                     let budget = format_bytes(used.budget);
                     printer.note(&format!("proving on {}, with {budget} of it, as {by} says", used.info));
                 }
-                return Ok(Some(Opened { kind, devices }));
+                return Ok(Some(Opened { kind, devices, chosen }));
             }
-            // A device that was asked for by number, or a backend by name, is not replaced.
-            Err(error) if wish != Wish::Auto || !options.device.is_empty() => {
+            Err(error) if chosen => {
                 let failure = Failure::new(Class::Device, error);
                 return Err(failure.hint("`cuzk devices` lists what there is, and why others are not"));
             }
@@ -228,11 +245,11 @@ impl Visit for Open<'_> {
                 Memory::Bytes(bytes) => Some(bytes),
             };
             let context = Context::<B>::open(*index, limit)?;
-            let free = context.device().memory()?.free;
+            let MemoryReport { free, largest, .. } = context.device().memory()?;
             let most = limit.map_or(free.saturating_sub(MARGIN.min(free / 8)), |limit| limit.min(free));
             // What is free may be in pieces.
             let budget = most - (most / 8).min(PIECES);
-            Ok(Used { info: info.clone(), budget, handle: Arc::new(context) })
+            Ok(Used { info: info.clone(), budget, largest, handle: Arc::new(context) })
         };
         indices.iter().map(open).collect()
     }

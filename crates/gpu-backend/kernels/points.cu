@@ -37,9 +37,10 @@ static __device__ __forceinline__ void set_b(Fp &b) { b = four(); }
 static __device__ __forceinline__ void set_b(Fp2 &b) { b = {four(), four()}; }
 
 // `first_bad` becomes the greatest of itself and the complements of the indices of those that are no
-// points: zero stays zero if all are. Where x is zero no point is in the subgroup, and blst refuses it.
+// points: zero stays zero if all are. Files count points in 32 bits, so that no index has the
+// complement zero. Where x is zero no point is in the subgroup, and blst refuses it.
 template <class F>
-static __device__ __forceinline__ void decode(Affine<F> *points, uint64_t n, unsigned long long *first_bad) {
+static __device__ __forceinline__ void decode(Affine<F> *points, uint64_t n, uint32_t *first_bad) {
     const uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i >= n) return;
     Affine<F> p;
@@ -51,14 +52,14 @@ static __device__ __forceinline__ void decode(Affine<F> *points, uint64_t n, uns
     sound = sound && !p.x.is_zero() && p.y.squared() == p.x.squared() * p.x + b;
     p.x.store(&points[i].x);
     p.y.store(&points[i].y);
-    if (!sound) atomicMax(first_bad, ~static_cast<unsigned long long>(i));
+    if (!sound) atomicMax(first_bad, ~uint32_t(i));
 }
 
 extern "C" __global__ void __launch_bounds__(128)
-    points_g1(Affine<Fp> *points, uint64_t n, unsigned long long *first_bad, uint64_t) {
+    points_g1(Affine<Fp> *points, uint64_t n, uint32_t *first_bad, uint64_t) {
     decode(points, n, first_bad);
 }
 extern "C" __global__ void __launch_bounds__(128)
-    points_g2(Affine<Fp2> *points, uint64_t n, unsigned long long *first_bad, uint64_t) {
+    points_g2(Affine<Fp2> *points, uint64_t n, uint32_t *first_bad, uint64_t) {
     decode(points, n, first_bad);
 }

@@ -41,6 +41,7 @@ macro_rules! backend_suite {
             events_order_streams
             events_come_true_and_tell_time
             dropped_buffers_last_as_long_as_their_work
+            dropped_buffers_are_not_given_again_before_their_work
             kernels_compute
             values_are_passed
             arguments_are_checked
@@ -406,6 +407,50 @@ pub fn dropped_buffers_last_as_long_as_their_work<B: Backend>() {
     two.sync().unwrap();
     let ours = device.memory().unwrap().ours;
     assert!(ours < 8 << 10, "{ours} bytes for one buffer of 4 KiB");
+}
+
+/// Work that waits for a slow stream, and uses buffers that were dropped, sees their bytes and no later
+/// buffers', whose bytes it leaves alone.
+pub fn dropped_buffers_are_not_given_again_before_their_work<B: Backend>() {
+    let Some(device) = open::<B>() else { return };
+    let [slow, late, other] = [(); 3].map(|()| device.stream().unwrap());
+    let (iota, axpy) = (device.kernel(&FAMILY, "iota").unwrap(), device.kernel(&FAMILY, "axpy").unwrap());
+    let n = 16_u64 << 10;
+    let (old, new) = (pattern(n, 1), pattern(n, 2));
+    let [x, y] = [(); 2].map(|()| filled::<B>(&device, &slow, &vec![0; 1 << 20]));
+    let (mut source, mut seen) = (device.pinned(n).unwrap(), device.pinned(n).unwrap());
+    source.write(|bytes| bytes.copy_from_slice(&old)).unwrap();
+    // One thread's work, and ever more of it: until the later buffers were written before it was done.
+    let was_slow = (0..14).any(|round| {
+        let dropped = [(); 8].map(|()| filled::<B>(&device, &other, &old));
+        let [copied, summed] = [(); 2].map(|()| filled::<B>(&device, &other, &vec![0; n as usize]));
+        other.sync().unwrap();
+        for _ in 0..1 << round {
+            slow.launch(&axpy, Grid::new(1, 1), &[Arg::U64(1), Arg::Read(&x), Arg::Write(&y)]).unwrap();
+        }
+        late.wait(&slow.record().unwrap()).unwrap();
+        let grid = Grid::cover(n / 8, 64);
+        late.copy(&dropped[0], 0..n, &copied, 0).unwrap();
+        late.launch(&axpy, grid, &[Arg::U64(1), Arg::Read(&dropped[1]), Arg::Write(&summed)]).unwrap();
+        late.download_pinned(&dropped[2], 0..n, &mut seen, 0).unwrap();
+        late.copy(&copied, 0..n, &dropped[3], 0).unwrap();
+        late.launch(&iota, grid, &[Arg::U32(7), Arg::Write(&dropped[4])]).unwrap();
+        late.upload(&old, &dropped[5], 0).unwrap();
+        late.upload_pinned(&source, 0..n, &dropped[6], 0).unwrap();
+        late.zero(&dropped[7], 0..n).unwrap();
+        let done = late.record().unwrap();
+        drop(dropped);
+        let later = [(); 8].map(|()| filled::<B>(&device, &other, &new));
+        other.sync().unwrap();
+        let was_slow = !done.is_done().unwrap();
+        assert!(all::<B>(&late, &copied) == old && all::<B>(&late, &summed) == old, "what is read");
+        assert!(seen.read(|bytes| bytes == old).unwrap(), "what is downloaded");
+        for (i, buffer) in later.iter().enumerate() {
+            assert!(all::<B>(&late, buffer) == new, "buffer {i}");
+        }
+        was_slow
+    });
+    assert!(was_slow, "the later buffers came too late");
 }
 
 pub fn kernels_compute<B: Backend>() {

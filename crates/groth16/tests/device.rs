@@ -1,6 +1,6 @@
 //! Proofs on devices: the CPU's to the byte, whatever the memory; and what is left when something fails.
 //!
-//! On the host backend always, and on NVIDIA's devices where there are any.
+//! On the host backend always, on NVIDIA's devices and on OpenCL's where there are any.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -55,7 +55,7 @@ fn proofs_are_the_cpus<B: Backend>(kind: Kind) {
     let Some(device) = open::<B>() else { return };
     let (case, units) = (Case::new(), device.info().units);
     let expected = on_cpu(&case).to_bytes();
-    let room = Room { bytes: ROOM, units };
+    let room = Room { bytes: ROOM, largest: ROOM, units };
     let resident = case.prover.on(kind, room).unwrap();
     assert!(resident.accelerator().unwrap().plan().is_resident());
     // Pieces of 100 and of 50 points, in not much more memory than one proof takes.
@@ -75,7 +75,7 @@ fn proofs_are_the_cpus<B: Backend>(kind: Kind) {
 /// What the device holds after many proofs is what it holds after one.
 fn memory_does_not_grow<B: Backend>(kind: Kind, proofs: usize) {
     let Some(device) = open::<B>() else { return };
-    let (case, room) = (Case::new(), Room { bytes: ROOM, units: device.info().units });
+    let (case, room) = (Case::new(), Room { bytes: ROOM, largest: ROOM, units: device.info().units });
     let prover = case.prover.on(kind, room).unwrap();
     let context = Arc::new(Context::<B>::new(device.clone()).unwrap());
     let (engine, graph) = (engine_on([(context.clone(), room.bytes)]), proving(&prover));
@@ -100,7 +100,7 @@ fn memory_does_not_grow<B: Backend>(kind: Kind, proofs: usize) {
 /// with the device's own error, and once there is room the same engine proves.
 fn memory_that_is_not_there_costs_one_run<B: Backend>(kind: Kind) {
     let Some(device) = open::<B>() else { return };
-    let (case, room) = (Case::new(), Room { bytes: ROOM, units: device.info().units });
+    let (case, room) = (Case::new(), Room { bytes: ROOM, largest: ROOM, units: device.info().units });
     let (expected, graph) = (on_cpu(&case).to_bytes(), proving(&case.prover.on(kind, room).unwrap()));
     drop(device);
     let need = graph.floor_with(case.witness.footprint()).device.next_multiple_of(1 << 16);
@@ -143,7 +143,7 @@ fn memory_after_fifty_proofs_is_that_after_one() {
 #[test]
 fn an_allocation_that_fails_costs_one_run() {
     let case = Case::new();
-    let prover = case.prover.on(Kind::Host, Room { bytes: ROOM, units: 1 }).unwrap();
+    let prover = case.prover.on(Kind::Host, Room { bytes: ROOM, largest: ROOM, units: 1 }).unwrap();
     let (expected, graph) = (on_cpu(&case).to_bytes(), proving(&prover));
     for after in 0.. {
         let device = HostDevice::new(&HostConfig::default());
@@ -174,7 +174,7 @@ fn anyhow_chain(error: &dyn std::error::Error) -> String {
 #[test]
 fn a_device_that_fails_is_left_to_the_cpu() {
     let case = Case::new();
-    let prover = case.prover.on(Kind::Host, Room { bytes: ROOM, units: 1 }).unwrap();
+    let prover = case.prover.on(Kind::Host, Room { bytes: ROOM, largest: ROOM, units: 1 }).unwrap();
     let (expected, graph) = (on_cpu(&case).to_bytes(), proving(&prover));
     let cpu = proving(&prover.on_cpu());
     let launches = (0..).step_by(7).map(|after| Fault::Launch { after });
@@ -204,7 +204,7 @@ type Devices<'a> = &'a [(u64, bool)];
 #[test]
 fn a_proof_survives_its_devices() {
     let case = Case::new();
-    let prover = case.prover.on(Kind::Host, Room { bytes: ROOM, units: 1 }).unwrap();
+    let prover = case.prover.on(Kind::Host, Room { bytes: ROOM, largest: ROOM, units: 1 }).unwrap();
     let expected = on_cpu(&case).to_bytes();
     let proofs = Proofs::of(Some(proving(&prover)), proving(&prover.on_cpu()));
     // Whether each new attempt is on the CPU.
@@ -233,7 +233,8 @@ fn a_proof_survives_its_devices() {
 #[test]
 fn a_device_that_is_too_small_is_refused_before_anything_is_done() {
     let case = Case::new();
-    let error = case.prover.on(Kind::Host, Room { bytes: 1 << 10, units: 1 }).err().unwrap();
+    let error =
+        case.prover.on(Kind::Host, Room { bytes: 1 << 10, largest: 1 << 10, units: 1 }).err().unwrap();
     assert!(matches!(error, Groth16Error::Msm(_)), "{error}");
     assert_eq!(error.kind(), ErrorKind::Resource);
 }
@@ -281,7 +282,7 @@ mod cuda {
     #[test]
     fn a_fault_loses_the_device() {
         let Some(device) = open::<Cuda>() else { return };
-        let (case, room) = (Case::new(), Room { bytes: ROOM, units: device.info().units });
+        let (case, room) = (Case::new(), Room { bytes: ROOM, largest: ROOM, units: device.info().units });
         let expected = on_cpu(&case).to_bytes();
         let prover = case.prover.on(Kind::Cuda, room).unwrap();
         let proofs = Proofs::of(Some(proving(&prover)), proving(&prover.on_cpu()));
@@ -296,5 +297,31 @@ mod cuda {
             let proof = attempt.wait(|_, _, on_cpu| seen.push(on_cpu)).unwrap();
             assert_eq!((proof.to_bytes(), seen), (expected, vec![true; usize::from(fault)]));
         }
+    }
+}
+
+#[cfg(feature = "opencl")]
+mod opencl {
+    use cuzk_gpu_backend::OpenCl;
+    use cuzk_groth16::device::families;
+
+    use super::*;
+
+    #[test]
+    fn every_build_has_all_kernels_of_a_proof() {
+        let built = Kind::OpenCl.families().unwrap();
+        assert!(families().iter().all(|family| built.contains(family)), "{built:?}");
+    }
+
+    #[test]
+    fn a_device_makes_the_cpus_proofs() {
+        OpenCl::accept_cpus();
+        proofs_are_the_cpus::<OpenCl>(Kind::OpenCl);
+    }
+
+    #[test]
+    fn memory_after_five_proofs_is_that_after_one() {
+        OpenCl::accept_cpus();
+        memory_does_not_grow::<OpenCl>(Kind::OpenCl, 5);
     }
 }

@@ -151,3 +151,10 @@ fn two_hosts_agree() {
 fn a_card_agrees_with_the_host() {
     dual::<Host, cuzk_gpu_backend::Cuda>();
 }
+
+#[cfg(feature = "opencl")]
+#[test]
+fn opencl_agrees_with_the_host() {
+    cuzk_gpu_backend::OpenCl::accept_cpus();
+    dual::<Host, cuzk_gpu_backend::OpenCl>();
+}

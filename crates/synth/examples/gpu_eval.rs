@@ -1,7 +1,7 @@
-//! What a circuit's template and a partition's witness take on an NVIDIA device, and its evaluations,
-//! which are held against the CPU's.
+//! What a circuit's template and a partition's witness take on a device, and its evaluations, which
+//! are held against the CPU's.
 //!
-//! `cargo run --release -p cuzk-synth --features cuda --example gpu_eval -- porep-32GiB [CIRCUITS]`
+//! `cargo run --release -p cuzk-synth --features cuda,opencl --example gpu_eval -- [--opencl] porep-32GiB [CIRCUITS]`
 //!
 //! Circuits are kept as files in the folder `CIRCUITS`. Times of the device are medians of nine after
 //! two, by events; those of the upload and of the load are the host's, until the device is done.
@@ -11,7 +11,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use cuzk_gpu_backend::{Backend, Buffer, Context, Cuda, Device, Event, Stream};
+use cuzk_gpu_backend::{Backend, Buffer, Context, Cuda, Device, Event, OpenCl, Stream};
 use cuzk_pipeline_core::{Cx, Value as _};
 use cuzk_synth::gpu::{DeviceTemplate, upload};
 use cuzk_synth::template::Store;
@@ -25,7 +25,8 @@ type Result<T, E = Box<dyn Error + Send + Sync>> = std::result::Result<T, E>;
 const ROWS: usize = 1 << 20;
 
 fn main() -> Result<()> {
-    let mut args = std::env::args().skip(1);
+    let (options, args): (Vec<_>, Vec<_>) = std::env::args().skip(1).partition(|arg| arg.starts_with('-'));
+    let mut args = args.into_iter();
     let circuit: FilecoinCircuit = args.next().unwrap_or_else(|| "porep-8MiB".into()).parse()?;
     let start = Instant::now();
     let r1cs = match args.next() {
@@ -36,7 +37,11 @@ fn main() -> Result<()> {
     let start = Instant::now();
     let witness = witness(circuit)?;
     println!("  witness of {} bytes in {:.2?}", witness.footprint().host, start.elapsed());
-    measure(&r1cs, &witness)
+    if options.iter().any(|option| option == "--opencl") {
+        measure::<OpenCl>(&r1cs, &witness)
+    } else {
+        measure::<Cuda>(&r1cs, &witness)
+    }
 }
 
 fn witness(circuit: FilecoinCircuit) -> Result<Witness> {
@@ -58,10 +63,10 @@ fn median(mut f: impl FnMut() -> Result<Duration>) -> Result<Duration> {
     Ok(times[4])
 }
 
-fn measure(r1cs: &R1cs, witness: &Witness) -> Result<()> {
-    let (cx, context) = (Cx::detached(), Context::<Cuda>::open(0, None)?);
+fn measure<B: Backend>(r1cs: &R1cs, witness: &Witness) -> Result<()> {
+    let (cx, context) = (Cx::detached(), Context::<B>::open(0, None)?);
     let start = Instant::now();
-    let template = DeviceTemplate::<Cuda>::new(&context, r1cs)?;
+    let template = DeviceTemplate::<B>::new(&context, r1cs)?;
     context.transfer().sync()?;
     let bytes = template.footprint().device;
     println!("  template of {bytes} bytes loaded in {:.2?}", start.elapsed());
@@ -96,12 +101,12 @@ fn measure(r1cs: &R1cs, witness: &Witness) -> Result<()> {
     Ok(())
 }
 
-fn compare(
+fn compare<B: Backend>(
     cx: &Cx<'_>,
-    context: &Context<Cuda>,
+    context: &Context<B>,
     cpu: &Evaluator<'_>,
     side: Side,
-    evals: &Poly<Evals, OnDevice<<Cuda as Backend>::Buffer>>,
+    evals: &Poly<Evals, OnDevice<B::Buffer>>,
 ) -> Result<()> {
     let rows = ROWS.min(evals.len());
     let (mut expected, mut got) = (vec![Scalar::ZERO; rows], vec![[0_u64; 4]; rows]);

@@ -1,5 +1,5 @@
-//! Witnesses on devices and their evaluations against the CPU's, on the host backend always and on
-//! NVIDIA's devices where there are any.
+//! Witnesses on devices and their evaluations against the CPU's, on the host backend always, on
+//! NVIDIA's devices and on OpenCL's where there are any.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use std::sync::Arc;
@@ -418,5 +418,31 @@ mod cuda {
     #[test]
     fn stages_take_what_they_declare() {
         memory_is_what_was_declared::<Cuda>();
+    }
+}
+
+#[cfg(feature = "opencl")]
+mod opencl {
+    use cuzk_gpu_backend::OpenCl;
+
+    use super::*;
+
+    #[test]
+    fn random_circuits_are_the_cpus() {
+        OpenCl::accept_cpus();
+        random_circuits::<OpenCl>(150, 20);
+        random_circuits::<OpenCl>(6_000, 2);
+    }
+
+    #[test]
+    fn filecoins_circuits_are_the_cpus() {
+        OpenCl::accept_cpus();
+        filecoins_circuits::<OpenCl>();
+    }
+
+    #[test]
+    fn stages_take_what_they_declare() {
+        OpenCl::accept_cpus();
+        memory_is_what_was_declared::<OpenCl>();
     }
 }

@@ -28,7 +28,8 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let devices = devices::open(printer, &args.machine.devices)?;
     let engine = machine::engine(printer, &args.machine, devices.as_ref(), vec![timeline.clone()])?;
     let prover = chosen.prover(printer, &args.circuits, Residence::File)?;
-    let prover = devices.as_ref().map_or_else(|| Ok(prover.clone()), |devices| devices.prover(&prover))?;
+    let prover =
+        devices.as_ref().map_or_else(|| Ok(prover.clone()), |devices| devices.prover(printer, &prover))?;
     let partitions = given.partitions();
     let proofs = Proofs::new(&prover, given.statement, partitions, &[]).or_bug()?;
     let input = Arc::new(given.input);

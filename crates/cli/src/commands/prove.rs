@@ -45,7 +45,8 @@ pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Proving<I>) -> Resu
     let engine = machine::engine(printer, &args.machine, devices.as_ref(), observers)?;
     let prover = chosen.prover(printer, &args.circuits, Residence::File)?;
     let blindings = blindings(args, partitions);
-    let prover = devices.as_ref().map_or_else(|| Ok(prover.clone()), |devices| devices.prover(&prover))?;
+    let prover =
+        devices.as_ref().map_or_else(|| Ok(prover.clone()), |devices| devices.prover(printer, &prover))?;
     let proofs = Proofs::new(&prover, statement, partitions, &blindings).or_bug()?;
     stages.expect(proofs.graph().stages().count());
 

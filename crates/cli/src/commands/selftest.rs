@@ -185,6 +185,7 @@ fn circuit() -> (R1cs, Witness) {
 
 #[cfg(test)]
 mod tests {
+    use cuzk_gpu_backend::Kind;
     use cuzk_pipeline_core::Cx;
 
     use super::*;
@@ -193,5 +194,15 @@ mod tests {
     fn the_witness_satisfies_the_circuit() {
         let (r1cs, witness) = circuit();
         cuzk_synth::check(&Cx::detached(), &r1cs, &witness).unwrap();
+    }
+
+    #[test]
+    fn what_fits_no_device_is_the_cpus_unless_the_device_was_asked_for() {
+        let (case, printer) = (Case::new().unwrap(), Printer::new(false, true));
+        let without_room = |chosen| Opened { kind: Kind::Host, devices: Vec::new(), chosen };
+        let prover = without_room(false).prover(printer, &case.prover).unwrap();
+        assert!(prover.accelerator().is_none());
+        let failure = without_room(true).prover(printer, &case.prover).err().unwrap();
+        assert_eq!(failure.class, Class::Resource);
     }
 }

@@ -20,6 +20,8 @@ const PIECE: Range<u64> = 1 << 20..512 << 20;
 pub struct Room {
     /// Bytes of its memory.
     pub bytes: u64,
+    /// Bytes of the largest buffer: OpenCL's drivers give less than all in one.
+    pub largest: u64,
     /// Multiprocessors.
     pub units: u32,
 }
@@ -66,7 +68,8 @@ impl DevicePlan {
     /// [`MsmError::Limit`] where there is no room for a sum.
     pub fn new(sizes: &Sizes, held: u64, room: Room) -> Result<Self, MsmError> {
         // The more scratch memory, the larger the windows, but parameters need room too.
-        let with = |share: u64| Self::within(sizes, held, room, (room.bytes / share).min(WORKSPACE));
+        let most = WORKSPACE.min(room.largest);
+        let with = |share: u64| Self::within(sizes, held, room, (room.bytes / share).min(most));
         with(6).or_else(|_| with(3)).or_else(|_| with(2))
     }
 
@@ -74,6 +77,9 @@ impl DevicePlan {
     fn within(sizes: &Sizes, held: u64, room: Room, limit: u64) -> Result<Self, MsmError> {
         let witness = sizes.witness;
         let poly = 32_u64 << sizes.log_domain;
+        if poly > room.largest {
+            return Err(MsmError::Limit { limit: room.largest, least: poly });
+        }
         let wide = (witness.inputs + witness.wide) as u64;
         // a, b and c; the witness with its places written out.
         let partition = 3 * poly + witness.footprint().host + 4 * wide;
@@ -83,11 +89,13 @@ impl DevicePlan {
         let whole = extent(h, longest);
         let two = [Extent { wide: 0, ..extent(h, 0) }, extent(0, longest)];
         let bytes = |query| points(sizes, query) as u64 * point(query);
+        let is_one = |query| bytes(query) <= room.largest;
         let all: u64 = QUERIES.into_iter().map(bytes).sum();
         let left = |workspace| room.bytes.saturating_sub(held + partition + workspace);
         let fits = |extents: &[Extent]| {
             let bytes = extents.iter().map(|extent| extent.footprint().map(|footprint| footprint.device));
             bytes.sum::<Result<u64, _>>().is_ok_and(|bytes| all <= left(bytes))
+                && QUERIES.into_iter().all(is_one)
         };
         let resident = || QUERIES.map(|query| pieces(points(sizes, query), usize::MAX));
         if fits(&two) {
@@ -98,17 +106,17 @@ impl DevicePlan {
             return Ok(Self { workspace: whole, beside: None, ranges: resident() });
         }
         // What is not resident comes in pieces, of which two fit beside all else.
-        let piece = (left(limit) / 8).clamp(PIECE.start, PIECE.end);
+        let piece = (left(limit) / 8).clamp(PIECE.start, PIECE.end).min(room.largest);
         let mut left = left(limit).saturating_sub(2 * piece);
         let (mut terms, mut bases) = (0, 0);
         let ranges = QUERIES.map(|query| {
             let len = points(sizes, query);
             let step = match left.checked_sub(bytes(query)) {
-                Some(rest) => {
+                Some(rest) if is_one(query) => {
                     left = rest;
                     len
                 }
-                None => (piece / point(query)) as usize,
+                _ => (piece / point(query)) as usize,
             };
             let longest = if query == Query::H { &mut terms } else { &mut bases };
             *longest = step.min(len).max(*longest);
@@ -165,7 +173,12 @@ mod tests {
     };
 
     fn plan(bytes: u64) -> Result<DevicePlan, MsmError> {
-        DevicePlan::new(&SIZES, 1 << 20, Room { bytes, units: 132 })
+        by_pieces(bytes, u64::MAX)
+    }
+
+    /// On a device that gives at most `largest` bytes in one.
+    fn by_pieces(bytes: u64, largest: u64) -> Result<DevicePlan, MsmError> {
+        DevicePlan::new(&SIZES, 1 << 20, Room { bytes, largest, units: 132 })
     }
 
     #[test]
@@ -194,5 +207,20 @@ mod tests {
         assert!(!part.is_resident());
         assert!(QUERIES.into_iter().any(|query| part.ranges(query).len() == 1));
         assert!(matches!(plan(1 << 20), Err(MsmError::Limit { .. })));
+    }
+
+    #[test]
+    fn no_query_is_larger_than_a_buffer_may_be() {
+        for largest in [64 << 30, 800 << 20, 500 << 20, 256 << 20] {
+            let plan = by_pieces(100 << 30, largest).unwrap();
+            for query in QUERIES {
+                let most = plan.ranges(query).iter().map(ExactSizeIterator::len).max().unwrap_or(0);
+                assert!(most as u64 * point(query) <= largest, "{query:?} in {largest} bytes");
+                let fits = points(&SIZES, query) as u64 * point(query) <= largest;
+                assert_eq!(plan.ranges(query).len() == 1, fits, "{query:?} in {largest} bytes");
+            }
+        }
+        let error = by_pieces(100 << 30, (256 << 20) - 1).unwrap_err();
+        assert!(matches!(error, MsmError::Limit { least: 0x1000_0000, .. }), "a polynomial: {error}");
     }
 }

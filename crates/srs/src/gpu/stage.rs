@@ -26,7 +26,7 @@ const POINTS: usize = 1 << 10;
 /// piece after piece is read by all threads into the one half of the staging while the other is
 /// copied; in the end one kernel decodes them all where they lie. One, and not one a piece:
 /// kernels of other stages may keep it from the device for long, and copies behind it would
-/// wait, too. The stage waits for its own queue only, for the eight bytes that say whether all
+/// wait, too. The stage waits for its own queue only, for the four bytes that say whether all
 /// points are sound; no other stage sees a point before that.
 pub struct LoadBases<B, P> {
     name: Cow<'static, str>,
@@ -106,7 +106,7 @@ impl<B: Backend, P: DevicePoint> LoadBases<B, P> {
     ) -> Result<(), SrsError> {
         let (device, transfer) = (context.device(), context.transfer());
         let kernel = device.kernel(&FAMILY, P::KERNEL)?;
-        let mut complement = [0_u64];
+        let mut complement = [0_u32];
         transfer.zero(first_bad, 0..size_of_val(&complement) as u64)?;
         let grid = Grid::cover(self.range.len() as u64, 128);
         transfer.launch(&kernel, grid, &[Arg::Write(points), Arg::Write(first_bad)])?;

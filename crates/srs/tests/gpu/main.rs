@@ -1,5 +1,5 @@
-//! Points on devices against the CPU's decoder: on the host's device always, on NVIDIA's where
-//! there is one.
+//! Points on devices against the CPU's decoder: on the host's device always, on NVIDIA's and on
+//! OpenCL's where there is one.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 mod fixture;
@@ -302,36 +302,45 @@ fn failures_leave_nothing_behind<P: TestPoint>() {
 /// The tests of a backend and a group, with the sizes that suit it.
 macro_rules! suite {
     ($name:ident: $backend:ty, $point:ty, $points:expr, $bits:expr) => {
+        suite!($name: $backend, $point, $points, $bits, ());
+    };
+    ($name:ident: $backend:ty, $point:ty, $points:expr, $bits:expr, $before:expr) => {
         mod $name {
             use super::*;
 
             #[test]
             fn any_range_is_what_the_cpu_decodes() {
+                $before;
                 super::any_range_is_what_the_cpu_decodes::<$backend, $point>($points);
             }
 
             #[test]
             fn faults_are_the_cpus() {
+                $before;
                 super::faults_are_the_cpus::<$backend, $point>(40);
             }
 
             #[test]
             fn a_wrong_bit_is_what_the_cpu_says() {
+                $before;
                 super::a_wrong_bit_is_what_the_cpu_says::<$backend, $point>($bits);
             }
 
             #[test]
             fn a_changed_file_is_seen() {
+                $before;
                 super::a_changed_file_is_seen::<$backend, $point>();
             }
 
             #[test]
             fn declared_bytes_are_those_taken() {
+                $before;
                 super::declared_bytes_are_those_taken::<$backend, $point>();
             }
 
             #[test]
             fn a_graph_streams_a_query() {
+                $before;
                 super::a_graph_streams_a_query::<$backend, $point>();
             }
         }
@@ -344,6 +353,10 @@ suite!(host_g2: Host, G2Affine, 45, 13);
 suite!(cuda_g1: cuzk_gpu_backend::Cuda, G1Affine, 1000, 1);
 #[cfg(feature = "cuda")]
 suite!(cuda_g2: cuzk_gpu_backend::Cuda, G2Affine, 1000, 1);
+#[cfg(feature = "opencl")]
+suite!(opencl_g1: cuzk_gpu_backend::OpenCl, G1Affine, 64, 7, cuzk_gpu_backend::OpenCl::accept_cpus());
+#[cfg(feature = "opencl")]
+suite!(opencl_g2: cuzk_gpu_backend::OpenCl, G2Affine, 45, 13, cuzk_gpu_backend::OpenCl::accept_cpus());
 
 #[test]
 fn failures_leave_nothing_behind_in_g1() {
