@@ -24,8 +24,8 @@ const LANES: usize = 4;
 /// Device memory that is left to the driver and to other processes' comings and goings.
 const MARGIN: u64 = 512 << 20;
 
-/// The most of a device's memory that is kept from runs because free memory lies in pieces.
-const PIECES: u64 = 4 << 30;
+/// The most of a device's memory that is kept from runs because buffers may take more than was asked for.
+const SLACK: u64 = 4 << 30;
 
 /// What an option or a variable asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -247,8 +247,8 @@ impl Visit for Open<'_> {
             let context = Context::<B>::open(*index, limit)?;
             let MemoryReport { free, largest, .. } = context.device().memory()?;
             let most = limit.map_or(free.saturating_sub(MARGIN.min(free / 8)), |limit| limit.min(free));
-            // What is free may be in pieces.
-            let budget = most - (most / 8).min(PIECES);
+            // A buffer that comes again for another may be larger by an eighth.
+            let budget = most - (most / 8).min(SLACK);
             Ok(Used { info: info.clone(), budget, largest, handle: Arc::new(context) })
         };
         indices.iter().map(open).collect()
