@@ -1,9 +1,11 @@
-//! Embeds the code for devices: what `cargo xtask kernels` has made for NVIDIA's, where it has,
-//! and the sources for OpenCL, each with what it includes in its place.
+//! Embeds the code for devices: what `cargo xtask kernels` has made for NVIDIA's, where it has and
+//! the sources are still the same, and the sources for OpenCL, each with what it includes in its place.
 
 #![allow(clippy::disallowed_methods, reason = "cargo tells a build script where things are by variables")]
 
-use std::collections::BTreeSet;
+#[path = "build/source.rs"]
+mod source;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -13,11 +15,19 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", kernels.display());
     let mut code = String::from("#[cfg(feature = \"cuda\")]\npub(crate) const CUDA: &[(&str, &[u8])] = &[\n");
     for path in files(&kernels.join("built"), "fatbin")? {
+        let now = source::whole(&kernels.join(stem(&path)).with_extension("cu")).ok();
+        if now.is_none() || now != fs::read_to_string(path.with_extension("source")).ok() {
+            let path = path.display();
+            println!(
+                "cargo::warning={path} is not of the sources that are there, and is left out: `cargo xtask kernels` makes it anew"
+            );
+            continue;
+        }
         let _ = writeln!(code, "    ({:?}, include_bytes!({:?})),", stem(&path), path.display().to_string());
     }
     code += "];\n#[cfg(feature = \"opencl\")]\npub(crate) const OPENCL: &[(&str, &str)] = &[\n";
     for path in files(&kernels, "cl")? {
-        let _ = writeln!(code, "    ({:?}, {:?}),", stem(&path), with_includes(&path, &mut BTreeSet::new())?);
+        let _ = writeln!(code, "    ({:?}, {:?}),", stem(&path), source::whole(&path)?);
     }
     code += "];\n";
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
@@ -39,24 +49,4 @@ fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
     files.retain(|path| path.extension().is_some_and(|found| found == extension));
     files.sort();
     Ok(files)
-}
-
-/// A source with the text of each file that it includes, the first time that it does.
-fn with_includes(path: &Path, seen: &mut BTreeSet<PathBuf>) -> io::Result<String> {
-    if !seen.insert(path.to_owned()) {
-        return Ok(String::new());
-    }
-    let source = fs::read_to_string(path)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
-    let mut text = String::new();
-    for line in source.lines() {
-        match line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"')) {
-            Some(name) => {
-                let included = path.parent().unwrap_or(Path::new("")).join(name);
-                text += &with_includes(&included, seen)?;
-            }
-            None => text = text + line + "\n",
-        }
-    }
-    Ok(text)
 }

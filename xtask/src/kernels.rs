@@ -18,6 +18,9 @@ const DEFAULT: [&str; 2] = ["sm_90", "compute_75"];
 const ARCHITECTURES: [&str; 8] =
     ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "compute_75"];
 
+#[path = "../../crates/gpu-backend/build/source.rs"]
+mod source;
+
 /// Compiles each `kernels/*.cu` to `kernels/built/*.fatbin`, which the next build embeds.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (mut architectures, mut families) = (Vec::new(), Vec::new());
@@ -57,9 +60,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ensure!(sources.iter().any(|path| stem(path) == *family), "no {KERNELS}/{family}.cu");
     }
     sources.retain(|path| families.is_empty() || families.contains(&stem(path)));
-    for source in sources {
-        let name = stem(&source);
+    for path in sources {
+        let name = stem(&path);
         let fatbin = built.join(&name).with_extension("fatbin");
+        let text = source::whole(&path)?;
         let mut command = Command::new(&nvcc);
         command.args(["-fatbin", "-std=c++17", "-O3", "-lineinfo", "--threads", "0"]);
         command.args(["-Werror", "all-warnings", "-I"]).arg(&folder);
@@ -67,10 +71,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             let number = architecture.split('_').nth(1).unwrap_or_default();
             command.arg(format!("--generate-code=arch=compute_{number},code={architecture}"));
         }
-        command.arg("-o").arg(&fatbin).arg(&source);
+        command.arg("-o").arg(&fatbin).arg(&path);
         println!("{name}: {}", architectures.join(", "));
         let status = command.status().with_context(|| format!("cannot run {}", nvcc.display()))?;
-        ensure!(status.success(), "{} on {}: {status}", nvcc.display(), source.display());
+        ensure!(status.success(), "{} on {}: {status}", nvcc.display(), path.display());
+        // The next build takes what was made of these sources alone.
+        fs::write(fatbin.with_extension("source"), text)?;
     }
     Ok(())
 }
