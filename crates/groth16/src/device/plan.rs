@@ -209,6 +209,23 @@ mod tests {
         assert!(matches!(plan(1 << 20), Err(MsmError::Limit { .. })));
     }
 
+    /// A 32 GiB PoRep's on a card of 141 GB, of which an engine has 134 GiB.
+    #[test]
+    fn the_largest_parameters_stay_on_a_large_card() {
+        let witness = WitnessSize { inputs: 328, aux: 130_000_000, wide: 2_000_000, places: 200_000 };
+        let queries =
+            QueryLengths { inputs: 328, h: (1 << 27) - 1, l: 130_000_000, a: 129_753_620, b: 33_112_282 };
+        let sizes = Sizes { log_domain: 27, witness, queries };
+        let room = Room { bytes: 134 << 30, largest: 134 << 30, units: 132 };
+        let plan = DevicePlan::new(&sizes, 5 << 30, room).unwrap();
+        assert!(plan.is_resident() && plan.beside.is_some());
+        // Beside the tables, two partitions' polynomials have room.
+        let parameters: u64 = QUERIES.iter().map(|query| points(&sizes, *query) as u64 * point(*query)).sum();
+        let scratch = [plan.workspace, plan.beside.unwrap()].map(|extent| extent.footprint().unwrap().device);
+        let left = room.bytes - (5 << 30) - parameters - scratch.iter().sum::<u64>();
+        assert!(left > 2 * 3 * (32 << 27), "{left} bytes left, {scratch:?} in use by sums");
+    }
+
     #[test]
     fn no_query_is_larger_than_a_buffer_may_be() {
         for largest in [64 << 30, 800 << 20, 500 << 20, 256 << 20] {
