@@ -79,7 +79,7 @@ pub(crate) fn wish(
         return Ok((Wish::Cpu, "BELLMAN_NO_GPU"));
     }
     for name in FRAMEWORKS {
-        let Some(value) = variable(name) else { continue };
+        let Some(value) = variable(name).filter(|value| !value.is_empty()) else { continue };
         let kind = match value.to_str() {
             Some("cuda") => Kind::Cuda,
             Some("opencl") => Kind::OpenCl,
@@ -158,22 +158,46 @@ impl Opened {
 
 /// Opens the devices that the options and the environment choose; `None` for the CPU.
 pub(crate) fn open(printer: Printer, options: &DeviceOptions) -> Result<Option<Opened>, Failure> {
+    Ok(open_all(printer, options, 1)?.pop())
+}
+
+/// As [`open`], but of up to `most` backends.
+pub(crate) fn open_all(
+    printer: Printer,
+    options: &DeviceOptions,
+    most: usize,
+) -> Result<Vec<Opened>, Failure> {
     let (wish, by) = wish(options.backend, |name| std::env::var_os(name))?;
+    let twice = |(i, device): (usize, &u16)| options.device[..i].contains(device).then_some(*device);
+    if let Some(device) = options.device.iter().enumerate().find_map(twice) {
+        let error = anyhow::anyhow!("--device names device {device} twice");
+        return Err(Failure::new(Class::Input, error));
+    }
     let kinds = match wish {
+        Wish::Cpu if !options.device.is_empty() => {
+            let error = anyhow::anyhow!("--device names devices, and {by} says that the CPU proves");
+            return Err(Failure::new(Class::Input, error));
+        }
         Wish::Cpu => {
             printer.note(&format!("proving on the CPU, as {by} says"));
-            return Ok(None);
+            return Ok(Vec::new());
         }
         Wish::Backend(kind) => vec![kind],
         // The host is no accelerator: it is there for tests.
         Wish::Auto => vec![Kind::Cuda, Kind::OpenCl],
     };
-    if let Some(cache) = circuits::cache_folder() {
-        keep_programs_in(&cache.join("cuzk/opencl"));
+    let programs = circuits::cache_folder().map(|cache| cache.join("cuzk/opencl"));
+    if let Some(folder) = &programs {
+        keep_programs_in(folder);
     }
+    let none_kept = || {
+        programs
+            .as_ref()
+            .is_none_or(|folder| std::fs::read_dir(folder).map_or(true, |mut all| all.next().is_none()))
+    };
     // A device that was asked for by number, or a backend by name, is not replaced.
     let chosen = wish != Wish::Auto || !options.device.is_empty();
-    let mut reasons = Vec::new();
+    let (mut all, mut reasons) = (Vec::new(), Vec::new());
     for kind in kinds {
         match missing(kind).and_then(|()| kind.visit(Open { options }).flatten()) {
             Ok(devices) => {
@@ -181,17 +205,62 @@ pub(crate) fn open(printer: Printer, options: &DeviceOptions) -> Result<Option<O
                     let budget = format_bytes(used.budget);
                     printer.note(&format!("proving on {}, with {budget} of it, as {by} says", used.info));
                 }
-                return Ok(Some(Opened { kind, devices, chosen }));
-            }
-            Err(error) if chosen => {
-                let failure = Failure::new(Class::Device, error);
-                return Err(failure.hint("`cuzk devices` lists what there is, and why others are not"));
+                if kind == Kind::OpenCl && none_kept() {
+                    printer
+                        .note("the driver compiles the kernels for the first proof, which may take a minute");
+                }
+                all.push(Opened { kind, devices, chosen });
+                if all.len() == most {
+                    break;
+                }
             }
             Err(error) => reasons.push(error.to_string()),
         }
     }
-    printer.note(&format!("proving on the CPU: {}", reasons.join("; ")));
-    Ok(None)
+    let reasons = reasons.join("; ");
+    if all.is_empty() && chosen {
+        let failure = Failure::new(Class::Device, anyhow::anyhow!(reasons));
+        return Err(failure.hint("`cuzk devices` lists what there is, and why others are not"));
+    }
+    if all.is_empty() {
+        printer.note(&format!("proving on the CPU: {reasons}"));
+    }
+    Ok(all)
+}
+
+/// The prover of the devices, with these; or that of the CPU, alone.
+pub(crate) fn choose(
+    printer: Printer,
+    opened: Option<Opened>,
+    prover: Prover,
+) -> Result<(Prover, Option<Opened>), Failure> {
+    let Some(opened) = opened else { return Ok((prover, None)) };
+    let prover = opened.prover(printer, &prover)?;
+    let used = prover.accelerator().is_some();
+    Ok((prover, used.then_some(opened)))
+}
+
+/// Where proofs were made.
+pub(crate) struct Made {
+    /// The backend, or `cpu`, of the last attempt.
+    pub(crate) backend: &'static str,
+    /// Attempts that a device lost.
+    pub(crate) lost: u32,
+}
+
+impl Made {
+    /// On the devices, or the CPU.
+    pub(crate) fn on(opened: Option<&Opened>) -> Self {
+        Self { backend: opened.map_or("cpu", |opened| opened.kind.name()), lost: 0 }
+    }
+
+    /// One more attempt, after one that a device lost.
+    pub(crate) fn again(&mut self, cpu: bool) {
+        self.lost += 1;
+        if cpu {
+            self.backend = "cpu";
+        }
+    }
 }
 
 /// Says that a device failed, and where the proof is made again.

@@ -39,6 +39,7 @@ pub(crate) fn listen(printer: Printer) -> Result<(), Failure> {
             exit();
         }
         watch.tokens.iter().for_each(CancelToken::cancel);
+        printer.note("interrupted: waiting for what runs now; once more ends at once");
     };
     ctrlc::set_handler(handler).map_err(|e| Failure::new(Class::Bug, e))
 }

@@ -43,7 +43,7 @@ pub(crate) fn budget(memory: Memory, threads: usize) -> Result<u64, Failure> {
 }
 
 /// The most page-locked memory that copies to devices go through.
-const PINNED: u64 = 1 << 30;
+const PINNED: u64 = 256 << 20;
 
 /// An engine over the whole machine, or as much of it as asked for.
 pub(crate) fn engine(
@@ -79,12 +79,22 @@ impl Observer for All {
 
 /// The least `--memory` that leaves an engine so much on `threads`.
 pub(crate) fn least_memory(floor: Footprint, threads: usize) -> String {
-    format!("{}MiB", (floor.host + own_bytes(threads)).div_ceil(1 << 20))
+    // As `engine` shares it out.
+    let least = match floor.pinned {
+        0 => floor.host,
+        pinned => (floor.host + PINNED).min((4 * pinned).max(floor.host.div_ceil(3) * 4)),
+    };
+    format!("{}MiB", (least + own_bytes(threads)).div_ceil(1 << 20))
 }
 
 /// Adds what the user can do to a run's failure.
 pub(crate) fn with_hint(machine: &Machine, failure: Failure) -> Failure {
     match failure.error.downcast_ref() {
+        Some(RunError::OverBudget { floor, budget }) if floor.device > budget.device => {
+            // An eighth of what is given is kept from runs.
+            let least = (floor.device.div_ceil(7) * 8).div_ceil(1 << 20);
+            failure.hint(format!("give it more: --device-memory {least}MiB, or --backend cpu"))
+        }
         Some(RunError::OverBudget { floor, .. }) => {
             let least = least_memory(*floor, threads(machine.threads));
             failure.hint(format!("give it more: --memory {least}"))

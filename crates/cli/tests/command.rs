@@ -310,6 +310,25 @@ fn a_backend_that_is_none_is_refused_wherever_it_is_named() {
 }
 
 #[test]
+fn devices_that_contradict_one_another_are_refused() {
+    for options in [["host", "0,0"], ["cpu", "0"]] {
+        let output = run(["selftest", "--backend", options[0], "--device", options[1], "--json"]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(json(&output)["error"]["message"].as_str().unwrap().contains("--device"), "{output:?}");
+    }
+    let empty = cuzk(["selftest", "--json"]).env("BELLMAN_GPU_FRAMEWORK", "").output().unwrap();
+    assert!(empty.status.success(), "{empty:?}");
+}
+
+#[test]
+fn a_device_without_memory_is_one_error_that_names_both_sizes() {
+    let output = run(["selftest", "--backend", "host", "--device-memory", "200KiB", "--json"]);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    let message = json(&output)["error"]["message"].to_string();
+    assert!(message.contains("KiB") && message.contains("MiB"), "{message}");
+}
+
+#[test]
 fn a_small_proof_tells_whether_a_device_calculates_right() {
     let output = run(["selftest", "--backend", "host", "--json"]);
     assert!(output.status.success(), "{output:?}");

@@ -1,5 +1,6 @@
 //! What goes wrong in a multiplication.
 
+use cuzk_pipeline_core::limits::format_bytes;
 use cuzk_pipeline_core::{Cancelled, ErrorKind};
 use cuzk_values::BasesError;
 
@@ -42,7 +43,7 @@ pub enum MsmError {
     #[error("this CPU has no {0:?} arithmetic")]
     Unavailable(Arithmetic),
     /// No way to multiply on a device is small enough.
-    #[error("a multiplication takes {least} bytes of the device, of which it may take {limit}")]
+    #[error("at least {} of the device are needed, and {} may be taken", format_bytes(*.least), format_bytes(*.limit))]
     Limit {
         /// How many bytes there are.
         limit: u64,

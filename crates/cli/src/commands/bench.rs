@@ -11,6 +11,7 @@ use cuzk_pipeline_core::trace::{Timeline, format_duration};
 use serde_json::json;
 
 use crate::args::Bench;
+use crate::devices::Made;
 use crate::failure::{Classify as _, Failure};
 use crate::params::Chosen;
 use crate::printer::Printer;
@@ -26,10 +27,9 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     chosen.announce(printer);
     let timeline = Arc::new(Timeline::new());
     let devices = devices::open(printer, &args.machine.devices)?;
-    let engine = machine::engine(printer, &args.machine, devices.as_ref(), vec![timeline.clone()])?;
     let prover = chosen.prover(printer, &args.circuits, Residence::File)?;
-    let prover =
-        devices.as_ref().map_or_else(|| Ok(prover.clone()), |devices| devices.prover(printer, &prover))?;
+    let (prover, devices) = devices::choose(printer, devices, prover)?;
+    let engine = machine::engine(printer, &args.machine, devices.as_ref(), vec![timeline.clone()])?;
     let partitions = given.partitions();
     let proofs = Proofs::new(&prover, given.statement, partitions, &[]).or_bug()?;
     let input = Arc::new(given.input);
@@ -38,6 +38,7 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
     let meter = Meter::steps(printer, "proofs");
     let (before, start) = (Usage::now(), Instant::now());
     let mut latencies = Vec::with_capacity(count);
+    let mut made = Made::on(devices.as_ref());
     let mut running: VecDeque<(Instant, Attempt<'_, _>)> = VecDeque::new();
     interrupt::heeded(|| {
         for i in 0..count + concurrency {
@@ -45,7 +46,11 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
                 && let Some((submitted, run)) = running.pop_front()
             {
                 // Every proof is verified within its run.
-                let again = devices::told(printer, |run| interrupt::cancels(&run.cancel_token()));
+                let mut told = devices::told(printer, |run| interrupt::cancels(&run.cancel_token()));
+                let again = |error: &_, run: &_, cpu| {
+                    made.again(cpu);
+                    told(error, run, cpu);
+                };
                 run.wait(again).map_err(|e| chosen.run_failure(&args.machine, e))?;
                 latencies.push(submitted.elapsed());
                 meter.set(latencies.len() as u64, count as u64);
@@ -75,6 +80,8 @@ pub(crate) fn run(printer: Printer, args: &Bench) -> Result<(), Failure> {
         "partitions": partitions,
         "sector_size": given.shape.sector_size(),
         "verified": count,
+        "backend": made.backend,
+        "attempts_lost": made.lost,
         "seconds": seconds(wall),
         "proofs_per_minute": per_minute,
         "cpu_seconds_per_proof": cpu / count as f64,

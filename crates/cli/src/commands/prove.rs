@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::inspect::hex;
 use crate::args::{ProveOptions, Proving};
+use crate::devices::Made;
 use crate::failure::{Classify as _, Failure};
 use crate::files::{self, shown};
 use crate::params::Chosen;
@@ -42,16 +43,16 @@ pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Proving<I>) -> Resu
     let stages = Arc::new(progress::Stages::new(printer));
     let devices = devices::open(printer, &args.machine.devices)?;
     let observers: Vec<Arc<dyn Observer>> = vec![timeline.clone(), stages.clone()];
-    let engine = machine::engine(printer, &args.machine, devices.as_ref(), observers)?;
     let prover = chosen.prover(printer, &args.circuits, Residence::File)?;
+    let (prover, devices) = devices::choose(printer, devices, prover)?;
+    let engine = machine::engine(printer, &args.machine, devices.as_ref(), observers)?;
     let blindings = blindings(args, partitions);
-    let prover =
-        devices.as_ref().map_or_else(|| Ok(prover.clone()), |devices| devices.prover(printer, &prover))?;
     let proofs = Proofs::new(&prover, statement, partitions, &blindings).or_bug()?;
     stages.expect(proofs.graph().stages().count());
 
     let label = source.path().display().to_string();
     let failure = |error| chosen.run_failure(&args.machine, error);
+    let mut made = Made::on(devices.as_ref());
     let proof = interrupt::heeded(|| {
         let input = Arc::new(given.input);
         if args.check_constraints {
@@ -62,7 +63,11 @@ pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Proving<I>) -> Resu
         }
         let attempt = proofs.submit(&engine, &input, Options::new().label(label));
         interrupt::cancels(&attempt.run().cancel_token());
-        let again = devices::told(printer, |run| interrupt::cancels(&run.cancel_token()));
+        let mut told = devices::told(printer, |run| interrupt::cancels(&run.cancel_token()));
+        let again = |error: &_, run: &_, cpu| {
+            made.again(cpu);
+            told(error, run, cpu);
+        };
         attempt.wait(again).map_err(failure)
     });
     drop(stages);
@@ -85,6 +90,8 @@ pub(crate) fn run<I: Args + Source>(printer: Printer, args: &Proving<I>) -> Resu
         "partitions": partitions,
         "sector_size": shape.sector_size(),
         "verified": true,
+        "backend": made.backend,
+        "attempts_lost": made.lost,
         "insecure_parameters": chosen.insecure,
         "seconds": seconds,
         "cpu_seconds": usage.cpu.as_secs_f64(),

@@ -23,7 +23,9 @@ use serde_json::json;
 use crate::args::DeviceOptions;
 use crate::devices::{self, Opened, Used};
 use crate::failure::{Class, Classify as _, Failure};
+use crate::machine;
 use crate::printer::Printer;
+use crate::units::Memory;
 
 /// Bits, squares in a row, and values of full width that are none.
 const BITS: usize = 3000;
@@ -37,46 +39,58 @@ const PIECE: u64 = 32 << 10;
 const SEED: u64 = 0x5e1f;
 
 pub(crate) fn run(printer: Printer, options: &DeviceOptions) -> Result<(), Failure> {
-    let Some(opened) = devices::open(printer, options)? else {
+    let all = devices::open_all(printer, options, usize::MAX)?;
+    if all.is_empty() {
         return printer
             .result(&json!({ "devices": [] }), "there is no device to test: proofs are made on the CPU");
-    };
+    }
     let case = Case::new()?;
     let expected = case.proof(&case.prover, None)?.0;
     let (mut list, mut text, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-    for used in &opened.devices {
-        for (what, prover) in case.provers(&opened)? {
-            let id = used.info.id();
-            let verdict = match case.proof(&prover, Some(used)) {
-                Ok((proof, seconds)) if proof == expected => Ok(seconds),
-                Ok(_) => Err("it made another proof than the CPU".to_owned()),
-                Err(failure) => Err(failure.to_string()),
-            };
-            text.push(match &verdict {
-                Ok(seconds) => format!("{id} ({}), parameters {what}: right, {seconds:.2} s", used.info.name),
-                Err(error) => format!("{id} ({}), parameters {what}: WRONG: {error}", used.info.name),
+    for (opened, used) in all.iter().flat_map(|opened| opened.devices.iter().map(move |used| (opened, used)))
+    {
+        for (what, prover) in case.provers(opened)? {
+            let (id, name) = (used.info.id(), &used.info.name);
+            let verdict = case.proof(&prover, Some(used)).and_then(|(proof, seconds)| {
+                let other =
+                    || Failure::new(Class::Device, anyhow::anyhow!("it made another proof than the CPU"));
+                if proof == expected { Ok(seconds) } else { Err(other()) }
             });
-            list.push(json!({
-                "device": id, "name": used.info.name, "parameters": what, "right": verdict.is_ok(),
-                "seconds": verdict.as_ref().ok(), "error": verdict.as_ref().err(),
-            }));
-            failed.extend(verdict.err().map(|_| id));
+            match verdict {
+                Ok(seconds) => {
+                    text.push(format!("{id} ({name}), parameters {what}: right, {seconds:.2} s"));
+                    list.push(json!({
+                        "device": id, "name": name, "parameters": what, "right": true, "seconds": seconds,
+                    }));
+                }
+                Err(failure) => {
+                    text.push(format!("{id} ({name}), parameters {what}: FAILED: {failure}"));
+                    failed.push((id, what, failure));
+                }
+            }
         }
     }
-    printer.result(&json!({ "devices": list }), &text.join("\n"))?;
-    failed.dedup();
     if failed.is_empty() {
-        return Ok(());
+        return printer.result(&json!({ "devices": list }), &text.join("\n"));
     }
-    let error = anyhow::anyhow!("{} cannot be trusted", failed.join(", "));
-    Err(Failure::new(Class::Device, error).hint("prove on others, with --device, or with --backend cpu"))
+    // The failure is the result.
+    text.iter().for_each(|line| printer.note(line));
+    // One that computes what is wrong comes before one that could not compute.
+    failed.sort_by_key(|(_, _, failure)| failure.class != Class::Device);
+    let (id, what, failure) = failed.swap_remove(0);
+    let error = failure.error.context(format!("{id} failed with its parameters {what}"));
+    let hint = if failure.class == Class::Device {
+        "prove on others, with --device, or with --backend cpu"
+    } else {
+        "the device could not be tested; --device-memory says how much of it may be used"
+    };
+    Err(Failure::new(failure.class, error).hint(hint))
 }
 
 /// A circuit, its parameters and a witness.
 struct Case {
     prover: Prover,
     witness: Arc<Witness>,
-    _folder: tempfile::TempDir,
 }
 
 impl Case {
@@ -97,7 +111,9 @@ impl Case {
         let circuit = Circuit::new("selftest", load).or_bug()?;
         let file = ParameterFile::open(&path, &circuit.sizes().queries).or_bug()?;
         let prover = Prover::new(circuit, Parameters::File(Arc::new(file), Residence::File)).or_bug()?;
-        Ok(Self { prover, witness: Arc::new(witness), _folder: folder })
+        // The open file lasts, and an interrupt leaves nothing behind.
+        drop(folder);
+        Ok(Self { prover, witness: Arc::new(witness) })
     }
 
     /// Both ways to use a device's memory.
@@ -121,7 +137,9 @@ impl Case {
             })
             .or_bug()?,
         );
-        let budget = Footprint { host: 2 << 30, pinned: 256 << 20, device: 0 };
+        let host = machine::budget(Memory::Auto, machine::threads(None))?.min(2 << 30);
+        let pinned = (host / 4).min(256 << 20);
+        let budget = Footprint { host: host - pinned, pinned, device: 0 };
         let builder = Engine::builder().budget(budget);
         let builder = used.map_or(Engine::builder().budget(budget), |used| builder.device(used.device()));
         let engine = builder.build().or_resource()?;

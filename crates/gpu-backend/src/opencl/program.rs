@@ -112,7 +112,10 @@ impl File {
     }
 
     fn read(&self) -> Option<Vec<u8>> {
-        let mut bytes = fs::read(self.path()).ok()?;
+        // A pipe would keep whoever opens it.
+        let path = self.path();
+        fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
+        let mut bytes = fs::read(path).ok()?;
         let binary = bytes.split_off_checked(DIGEST)?;
         (bytes == self.seal(&binary)).then_some(binary)
     }
