@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// Bytes from which on a buffer is large: four pages of a device, the last of which it may not fill.
+pub(crate) const LARGE: u64 = 8 << 20;
+
 /// Pieces of memory that no buffer has now, and a limit to what there is of them and of those that
 /// buffers have. Asking a driver for memory is slow, and giving it back waits for the whole device, so
 /// that what is given back stays here until its room is needed. Each piece is a driver's own: however
@@ -44,9 +47,11 @@ impl<T> Pool<T> {
         self.kept
     }
 
-    /// An idle piece for `len` bytes, in use from now on, and its bytes: of an eighth more at most.
+    /// An idle piece for `len` bytes, in use from now on, and its bytes: as many, or of an eighth more
+    /// at most for a large buffer.
     pub(crate) fn again(&mut self, len: u64) -> Option<(T, u64)> {
-        let (&bytes, _) = self.idle.range(len..=len.saturating_add(len / 8)).next()?;
+        let more = if len < LARGE { 0 } else { len / 8 };
+        let (&bytes, _) = self.idle.range(len..=len.saturating_add(more)).next()?;
         if bytes > self.free() {
             return None;
         }
@@ -101,7 +106,7 @@ mod tests {
     /// What is used and what is kept never exceed the limit, and all that is not used can be had at once.
     #[test]
     fn whatever_comes_and_goes_the_rest_is_one_piece() {
-        let (mut pool, mut held, mut draw, mut made) = (Pool::new(2048), Vec::new(), 1_u64, 0);
+        let (mut pool, mut held, mut draw, mut made) = (Pool::new(2048 * LARGE), Vec::new(), 1_u64, 0);
         for step in 0..10_000_u32 {
             draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             if draw >> 62 == 0 && !held.is_empty() {
@@ -109,7 +114,7 @@ mod tests {
                 pool.keep(piece, len);
                 continue;
             }
-            let len = if draw >> 61 & 1 == 0 { 1 + (draw >> 16) % 300 } else { pool.free() };
+            let len = if draw >> 61 & 1 == 0 { 1 + (draw >> 16) % (300 * LARGE) } else { pool.free() };
             if len > pool.free() {
                 assert!(pool.again(len).is_none());
                 held.drain(..).for_each(|(piece, len)| pool.keep(piece, len));
@@ -128,19 +133,23 @@ mod tests {
         }
         held.drain(..).for_each(|(piece, len)| pool.keep(piece, len));
         assert_eq!(pool.used(), 0);
-        assert!(pool.surplus(2048 - pool.kept()).is_none() && pool.surplus(2049 - pool.kept()).is_some());
+        let left = 2048 * LARGE - pool.kept();
+        assert!(pool.surplus(left).is_none() && pool.surplus(left + 1).is_some());
         while pool.spare().is_some() {}
-        assert_eq!((pool.kept(), pool.free()), (0, 2048));
+        assert_eq!((pool.kept(), pool.free()), (0, 2048 * LARGE));
         assert!(made > 100);
     }
 
     #[test]
     fn a_piece_comes_back_for_its_size() {
-        let mut pool = Pool::new(1000);
-        pool.took(300);
-        pool.keep("300", 300);
-        assert!(pool.again(301).is_none() && pool.again(266).is_none());
-        assert_eq!(pool.again(267), Some(("300", 300)));
-        assert_eq!((pool.used(), pool.kept()), (300, 0));
+        let mut pool = Pool::new(10 * LARGE);
+        for (len, enough) in [(18 * LARGE / 8, 2 * LARGE), (300, 300)] {
+            pool.took(len);
+            pool.keep(len, len);
+            assert!(pool.again(len + 1).is_none() && pool.again(enough - 1).is_none());
+            assert_eq!(pool.again(enough), Some((len, len)));
+            assert_eq!((pool.used(), pool.kept()), (len, 0));
+            pool.returned(len);
+        }
     }
 }

@@ -320,6 +320,7 @@ fn stages_make_a_proofs_sums<B: Backend>(log: u32) {
     assert_eq!(workspace.footprint(), declared, "no more page-locked memory was taken");
 
     drop((there, poly, density, workspace));
+    context.transfer().sync().unwrap();
     context.compute().sync().unwrap();
     assert_eq!(context.device().memory().unwrap().ours, before);
 }

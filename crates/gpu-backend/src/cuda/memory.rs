@@ -7,14 +7,11 @@ use cudarc::driver::sys::{self, CUresult};
 
 use super::driver::Context;
 use crate::arena::ALIGN;
-use crate::pool::Pool;
+use crate::pool::{LARGE, Pool};
 use crate::{Arena, Block, Error, MemoryKind, MemoryReport};
 
 /// Physical memory for small buffers is asked for in pieces of this many bytes at the least.
 const PIECE: u64 = 16 << 20;
-
-/// Bytes from which on a buffer is large: four of the driver's pages, the last of which it may not fill.
-const LARGE: u64 = 8 << 20;
 
 /// A device's memory, as far as one handle may use it.
 #[derive(Debug)]
