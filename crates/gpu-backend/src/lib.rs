@@ -16,6 +16,7 @@ mod kernel;
 mod memory;
 #[cfg(feature = "opencl")]
 pub mod opencl;
+#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "the host keeps nothing, and OpenCL needs less"))]
 mod pool;
 mod select;
 #[cfg(any(test, feature = "suite"))]
