@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian or Ubuntu and says what that is:
 #   scripts/install.sh build   a C compiler, pkg-config, hwloc
-#   scripts/install.sh test    those, an OpenCL driver for CPUs, cargo-nextest and cargo-deny
+#   scripts/install.sh test    those, an OpenCL driver for CPUs, Python's venv, cargo-nextest and
+#                              cargo-deny
 #   scripts/install.sh kernels FOLDER   a Python environment with nvcc of CUDA 13.0,
 #                              for `CUDA_HOME=FOLDER/cuda cargo xtask kernels`
 set -euo pipefail
@@ -26,6 +27,10 @@ has pkg-config || packages+=(pkg-config)
 # Any driver does; without one the tests of OpenCL say that they test nothing.
 if [[ ${1:-build} == test ]] && has apt-get && ! compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null; then
     packages+=(pocl-opencl-icd ocl-icd-libopencl1)
+fi
+# For the compiler of kernels: where there is none, the check of them says that it checks nothing.
+if [[ ${1:-build} == test ]] && has apt-get && ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+    packages+=(python3-venv)
 fi
 if ((${#packages[@]})); then
     has apt-get || die "please install ${packages[*]} (or what they are called on this system)"
@@ -62,7 +67,7 @@ kernels)
     folder=${2:?usage: scripts/install.sh kernels FOLDER}
     has python3 || die "no python3: install it with its venv module"
     python3 -m venv "$folder" || die "python3 has no venv module: apt-get install python3-venv"
-    "$folder/bin/pip" install -q "${wheels[@]}"
+    "$folder/bin/pip" install -q --retries 2 --timeout 30 "${wheels[@]}"
     cuda=$(echo "$folder"/lib/python3*/site-packages/nvidia/cu13)
     # The compiler looks for libraries there; the wheels call it lib.
     ln -sfn lib "$cuda/lib64"

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 
 use crate::workspace::{Cargo, list, metadata};
-use crate::{deps, loom, tidy};
+use crate::{deps, kernels, loom, tidy};
 
 /// A step: its name, its line in `--list`, and what it does.
 type Step = (&'static str, &'static str, fn() -> Result<()>);
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     ("fmt", "rustfmt changes nothing", fmt),
     ("tidy", "the rules that no compiler knows", || tidy::run(&[])),
     ("deps", "who depends on whom, and why", || deps::run(&[])),
@@ -23,6 +23,7 @@ const STEPS: [Step; 12] = [
     ("bench", "each bench runs once", bench),
     ("loom", "the engine's protocols in every interleaving", || loom::run(&[])),
     ("rivals", "the rivals' workspace compiles", rivals),
+    ("kernels", "the code for NVIDIA's devices compiles", kernels::check),
 ];
 
 /// Runs the steps named in `arguments`, or all, until one fails; prints how long each took.

@@ -21,9 +21,26 @@ const ARCHITECTURES: [&str; 8] =
 #[path = "../../crates/gpu-backend/build/source.rs"]
 mod source;
 
+/// Where `scripts/install.sh kernels` puts a compiler for [`check`].
+const INSTALLED: &str = "target/nvcc";
+
+/// Compiles all of them for one architecture and keeps nothing. Where there is no compiler, the pinned
+/// one is installed; where that cannot be had, this says so and checks nothing.
+pub(crate) fn check() -> Result<()> {
+    if nvcc().is_err() {
+        let mut install = Command::new("scripts/install.sh");
+        install.args(["kernels", INSTALLED]).current_dir(root());
+        if !install.status().is_ok_and(|status| status.success()) {
+            eprintln!("SKIPPED, this checks nothing: nvcc's wheels cannot be installed");
+            return Ok(());
+        }
+    }
+    run(&["--check".to_owned(), "--arch".to_owned(), "compute_75".to_owned()])
+}
+
 /// Compiles each `kernels/*.cu` to `kernels/built/*.fatbin`, which the next build embeds.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (mut architectures, mut families) = (Vec::new(), Vec::new());
+    let (mut architectures, mut families, mut keep) = (Vec::new(), Vec::new(), true);
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -31,7 +48,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
                 let listed = arguments.next().context("--arch wants a list, as sm_80,sm_90 or all")?;
                 architectures.extend(listed.split(',').map(str::to_owned));
             }
-            option if option.starts_with('-') => bail!("no option `{option}`; there is --arch LIST"),
+            "--check" => keep = false,
+            option if option.starts_with('-') => {
+                bail!("no option `{option}`; there are --arch LIST and --check, which keeps nothing")
+            }
             family => families.push(family.to_owned()),
         }
     }
@@ -49,7 +69,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     let nvcc = nvcc()?;
     let folder = root().join(KERNELS);
-    let built = folder.join("built");
+    let built = if keep { folder.join("built") } else { root().join("target/kernels") };
     fs::create_dir_all(&built).with_context(|| format!("cannot make {}", built.display()))?;
     let mut sources: Vec<PathBuf> =
         fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
@@ -87,9 +107,10 @@ fn nvcc() -> Result<PathBuf> {
         return Ok(nvcc.into());
     }
     let home = env::var_os("CUDA_HOME").map(|home| Path::new(&home).join("bin/nvcc"));
+    let installed = root().join(INSTALLED).join("cuda/bin/nvcc");
     let path = env::var_os("PATH").unwrap_or_default();
     let found = home.into_iter().chain(env::split_paths(&path).map(|folder| folder.join("nvcc")));
-    found.into_iter().find(|nvcc| nvcc.is_file()).with_context(
+    found.chain([installed]).find(|nvcc| nvcc.is_file()).with_context(
         || "no nvcc: install CUDA's, or the wheels of scripts/install.sh kernels, and set CUDA_HOME or NVCC",
     )
 }
