@@ -15,6 +15,7 @@ use cuzk_values::Proof;
 use crate::args::DeviceOptions;
 use crate::circuits;
 use crate::failure::{Class, Failure};
+use crate::machine;
 use crate::printer::Printer;
 use crate::units::Memory;
 
@@ -199,7 +200,8 @@ pub(crate) fn open_all(
     let chosen = wish != Wish::Auto || !options.device.is_empty();
     let (mut all, mut reasons) = (Vec::new(), Vec::new());
     for kind in kinds {
-        match missing(kind).and_then(|()| kind.visit(Open { options }).flatten()) {
+        let open = || missing(kind).and_then(|()| kind.visit(Open { options }).flatten());
+        match machine::with_drivers(open) {
             Ok(devices) => {
                 for used in &devices {
                     let budget = format_bytes(used.budget);

@@ -1,6 +1,7 @@
 //! What of the machine a command uses: threads, memory, and the engine over them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context as _;
 use cuzk_pipeline_core::limits::{MemoryLimits, ThreadLimits, format_bytes};
@@ -13,6 +14,7 @@ use crate::devices::Opened;
 use crate::failure::{Class, Classify as _, Failure};
 use crate::printer::Printer;
 use crate::units::Memory;
+use crate::usage::Usage;
 
 /// How many threads: so many as asked for, and no more than the process may use.
 pub(crate) fn threads(asked: Option<u32>) -> usize {
@@ -25,10 +27,21 @@ pub(crate) fn pool(asked: Option<u32>) -> Result<rayon::ThreadPool, Failure> {
     rayon::ThreadPoolBuilder::new().num_threads(threads(asked)).build().or_resource()
 }
 
-/// What the process takes beside the engine's ledgers: code, stacks, small blocks.
-/// On two threads up to 21 MiB were seen beside 388 MiB of ledger.
+/// What the process takes beside the engine's ledgers: code, stacks, small blocks, drivers.
+/// On two threads up to 21 MiB were seen beside 388 MiB of ledger, without drivers.
 fn own_bytes(threads: usize) -> u64 {
-    (26 << 20) + ((threads as u64) << 18)
+    (26 << 20) + ((threads as u64) << 18) + DRIVERS.load(Ordering::Relaxed)
+}
+
+/// Bytes of the process that drivers of devices took when they were opened, in use or not.
+static DRIVERS: AtomicU64 = AtomicU64::new(0);
+
+/// Counts what drivers take that `open` opens.
+pub(crate) fn with_drivers<T>(open: impl FnOnce() -> T) -> T {
+    let before = Usage::now().rss;
+    let opened = open();
+    DRIVERS.fetch_add(Usage::now().rss.saturating_sub(before), Ordering::Relaxed);
+    opened
 }
 
 /// The bytes that the engine may hold on `threads`. What is asked for is for the process.
@@ -84,7 +97,9 @@ pub(crate) fn least_memory(floor: Footprint, threads: usize) -> String {
         0 => floor.host,
         pinned => (floor.host + PINNED).min((4 * pinned).max(floor.host.div_ceil(3) * 4)),
     };
-    format!("{}MiB", (least + own_bytes(threads)).div_ceil(1 << 20))
+    // Drivers do not take the same each time.
+    let spare = DRIVERS.load(Ordering::Relaxed) / 8;
+    format!("{}MiB", (least + own_bytes(threads) + spare).div_ceil(1 << 20))
 }
 
 /// Adds what the user can do to a run's failure.
